@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace coden {
+
+/// Name every file of a run directory. All names are relative to the directory; Path makes
+/// one absolute or relative to the working directory, as `directory` is.
+struct RunLayout {
+  std::string directory;
+
+  static constexpr std::string_view kSnapshots = "snapshots";
+  static constexpr std::string_view kSchedule = "schedule.parquet";
+  static constexpr std::string_view kPredictions = "predictions.parquet";
+  static constexpr std::string_view kMetrics = "metrics.parquet";
+  static constexpr std::string_view kMetricsLog = "metrics.jsonl";
+  static constexpr std::string_view kReport = "report.html";
+  static constexpr std::string_view kModel = "model";
+  static constexpr std::string_view kNodes = "state/nodes.parquet";
+  static constexpr std::string_view kCommits = "_coden";
+  static constexpr std::string_view kStage = "_coden/stage";
+  static constexpr std::string_view kSuccess = "_SUCCESS";
+
+  /// snapshots/snapshot=000012/part-0.parquet
+  static std::string Snapshot(int snapshot);
+
+  std::string Path(std::string_view name) const;
+};
+
+}  // namespace coden

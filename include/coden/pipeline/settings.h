@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <arrow/result.h>
+#include <arrow/status.h>
+
+#include "coden/embed/embed_options.h"
+#include "coden/graph/graph_options.h"
+#include "coden/partition/partition_options.h"
+#include "coden/read/input_options.h"
+#include "coden/report/report_options.h"
+#include "coden/sample/sample_options.h"
+#include "coden/snapshot/snapshot_options.h"
+#include "coden/train/train_options.h"
+
+namespace coden {
+
+struct RunOptions {
+  std::string directory;
+  std::uint64_t seed = 0;
+  int threads = 0;
+  std::int64_t memory_limit = 0;
+};
+
+/// Everything a pipeline file can say: the options of every stage.
+struct Settings {
+  RunOptions run;
+  InputOptions input;
+  GraphOptions graph;
+  PartitionOptions partition;
+  SampleOptions sample;
+  EmbedOptions embed;
+  SnapshotOptions snapshot;
+  TrainOptions train;
+  ReportOptions report;
+};
+
+/// One setting, declared once in settings.cc. The ini file, the flags, the help, the saved
+/// configuration and the reference page are all made from this.
+struct Setting {
+  std::string key;           ///< section.name
+  std::string rule;          ///< which values are allowed, in words
+  std::string help;          ///< what it does, one sentence
+  std::string default_text;  ///< as it would stand in an ini file
+  std::function<arrow::Status(Settings&, std::string_view)> set;
+  std::function<std::string(const Settings&)> get;
+
+  std::string_view section() const;
+  std::string_view name() const;
+};
+
+/// Every setting in the order of the pipeline's sections.
+std::span<const Setting> AllSettings();
+
+/// Find a setting by key. The error names the nearest key.
+arrow::Result<const Setting*> FindSetting(std::string_view key);
+
+/// Set `key` from text, checking its rule.
+arrow::Status Set(Settings& settings, std::string_view key, std::string_view value);
+
+/// Check the rules that concern more than one setting.
+arrow::Status Validate(const Settings& settings);
+
+/// Write the settings of `sections` (all of them if empty) as an ini file.
+std::string ToIni(const Settings& settings, std::span<const std::string_view> sections = {});
+
+/// The reference page docs/settings.md.
+std::string SettingsReference();
+
+}  // namespace coden

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+namespace coden {
+
+/// Where the inputs are and how their columns are called.
+struct InputOptions {
+  std::string edges;
+  std::string features;
+  std::string labels;
+  std::string feature_updates;
+  int random_features = 0;
+
+  std::string src = "src";
+  std::string dst = "dst";
+  std::string time = "time";
+  std::string op = "op";
+  std::string node = "node";
+  std::string feature = "x";
+  std::string label = "label";
+
+  int batch_rows = 131072;
+};
+
+}  // namespace coden
