@@ -47,7 +47,8 @@ std::optional<Fault> FaultOf(const arrow::Status& status) {
   return std::nullopt;
 }
 
-arrow::Status WithFault(const arrow::Status& status, Fault fault, std::string_view prefix) {
+arrow::Status WithFault(const arrow::Status& status, Fault fault,
+                        std::string_view prefix) {
   if (status.ok() || status.IsCancelled()) return status;
   const std::string message = std::string(prefix) + status.message();
   if (FaultOf(status)) {

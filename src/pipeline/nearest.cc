@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "pipeline/nearest_internal.h"
@@ -15,7 +16,8 @@ std::size_t EditDistance(std::string_view from, std::string_view to) {
     std::size_t diagonal = std::exchange(row[0], i);
     for (std::size_t j = 1; j <= to.size(); ++j) {
       const std::size_t substituted = diagonal + (from[i - 1] != to[j - 1]);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
+      diagonal =
+          std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
     }
   }
   return row.back();
@@ -23,7 +25,8 @@ std::size_t EditDistance(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::string_view Nearest(std::string_view word, std::span<const std::string_view> candidates) {
+std::string_view Nearest(std::string_view word,
+                         std::span<const std::string_view> candidates) {
   return *std::min_element(candidates.begin(), candidates.end(),
                            [word](std::string_view a, std::string_view b) {
                              return EditDistance(word, a) < EditDistance(word, b);

@@ -31,8 +31,8 @@ std::optional<bool> Boolean::Parse(std::string_view text) const {
 
 std::string Real::rule() const {
   if (std::isinf(high)) return "a number above " + FormatReal(low);
-  return std::string("a number in ") + (ends == kOpen ? "(" : "[") + FormatReal(low) + ", " +
-         FormatReal(high) + (ends == kClosed ? "]" : ")");
+  return std::string("a number in ") + (ends == kOpen ? "(" : "[") + FormatReal(low) +
+         ", " + FormatReal(high) + (ends == kClosed ? "]" : ")");
 }
 
 std::optional<double> Real::Parse(std::string_view text) const {
@@ -63,7 +63,8 @@ std::optional<std::int64_t> ByteSize::Parse(std::string_view text) const {
 }
 
 std::string ByteSize::Format(std::int64_t value) const {
-  if (value != 0 && value % 1'000'000 == 0) return std::to_string(value / 1'000'000) + "MB";
+  if (value != 0 && value % 1'000'000 == 0)
+    return std::to_string(value / 1'000'000) + "MB";
   return std::to_string(value);
 }
 
@@ -79,7 +80,8 @@ std::optional<InitialGraph> Initial::Parse(std::string_view text) const {
 }
 
 std::string Initial::Format(const InitialGraph& value) const {
-  if (const auto* before = std::get_if<InitialBefore>(&value)) return std::to_string(before->time);
+  if (const auto* before = std::get_if<InitialBefore>(&value))
+    return std::to_string(before->time);
   const std::string text = FormatReal(std::get<InitialFraction>(value).fraction);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
@@ -97,7 +99,8 @@ std::optional<std::vector<EventTime>> TimeList::Parse(std::string_view text) con
 
 std::string TimeList::Format(const std::vector<EventTime>& value) const {
   std::string text;
-  for (const EventTime time : value) text += (text.empty() ? "" : ", ") + std::to_string(time);
+  for (const EventTime time : value)
+    text += (text.empty() ? "" : ", ") + std::to_string(time);
   return text;
 }
 
@@ -112,7 +115,8 @@ std::optional<std::optional<ColumnRange>> Columns::Parse(std::string_view text) 
 }
 
 std::string Columns::Format(const std::optional<ColumnRange>& value) const {
-  return value ? std::to_string(value->begin) + ":" + std::to_string(value->end) : std::string();
+  return value ? std::to_string(value->begin) + ":" + std::to_string(value->end)
+               : std::string();
 }
 
 std::optional<SplitShares> Split::Parse(std::string_view text) const {
@@ -128,7 +132,8 @@ std::optional<SplitShares> Split::Parse(std::string_view text) const {
 }
 
 std::string Split::Format(const SplitShares& value) const {
-  return FormatReal(value.train) + "/" + FormatReal(value.validate) + "/" + FormatReal(value.test);
+  return FormatReal(value.train) + "/" + FormatReal(value.validate) + "/" +
+         FormatReal(value.test);
 }
 
 }  // namespace coden::setting_value

@@ -1,5 +1,6 @@
-// The types a setting can have. Each knows its rule in words, how to read a value from text
-// (nothing where the rule is broken) and how to write it so that reading gives it back.
+// The types a setting can have. Each knows its rule in words, how to read a value from
+// text (nothing where the rule is broken) and how to write it so that reading gives it
+// back.
 #pragma once
 
 #include <charconv>
@@ -20,7 +21,8 @@ namespace coden::setting_value {
 template <typename Number>
 std::optional<Number> ParseNumber(std::string_view text) {
   Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
 }
@@ -32,7 +34,9 @@ std::vector<std::string_view> SplitText(std::string_view text, char separator);
 
 struct Text {
   std::string rule() const { return "text"; }
-  std::optional<std::string> Parse(std::string_view text) const { return std::string(text); }
+  std::optional<std::string> Parse(std::string_view text) const {
+    return std::string(text);
+  }
   std::string Format(const std::string& value) const { return value; }
 };
 
@@ -125,7 +129,9 @@ struct Columns {
 };
 
 struct Split {
-  std::string rule() const { return "three shares that add up to 1, such as 0.7/0.1/0.2"; }
+  std::string rule() const {
+    return "three shares that add up to 1, such as 0.7/0.1/0.2";
+  }
   std::optional<SplitShares> Parse(std::string_view text) const;
   std::string Format(const SplitShares& value) const;
 };

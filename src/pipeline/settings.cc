@@ -1,5 +1,5 @@
-// The declaration of every setting. To add one: add the member to its options struct and one
-// line to the table below. Everything else follows from the table.
+// The declaration of every setting. To add one: add the member to its options struct and
+// one line to the table below. Everything else follows from the table.
 
 #include "coden/pipeline/settings.h"
 
@@ -45,7 +45,8 @@ std::vector<Setting> DeclareAll() {
       Declare(CODEN_MEMBER(run, directory), Text{},
               "Folder that receives everything the run makes."),
       Declare(CODEN_MEMBER(run, seed), Integer<std::uint64_t>{0, std::uint64_t{1} << 53},
-              "Seed of every random choice: the split, the initial weights, random features."),
+              "Seed of every random choice: the split, the initial weights, random "
+              "features."),
       Declare(CODEN_MEMBER(run, threads), Integer<int>{0, 1024},
               "Threads to use; 0 takes all cores. Results do not depend on it."),
       Declare(CODEN_MEMBER(run, memory_limit), ByteSize{},
@@ -54,23 +55,31 @@ std::vector<Setting> DeclareAll() {
       Declare(CODEN_MEMBER(input, edges), Text{},
               "Edge log: Parquet file, directory, glob or URI, in time order."),
       Declare(CODEN_MEMBER(input, features), Text{},
-              "Node features: one row per node, a list of floats. Nodes without a row get zeros."),
+              "Node features: one row per node, a list of floats. Nodes without a row "
+              "get zeros."),
       Declare(CODEN_MEMBER(input, labels), Text{},
-              "Node labels; with a time column, the label from that time on. Only `train` needs "
+              "Node labels; with a time column, the label from that time on. Only "
+              "`train` needs "
               "them."),
       Declare(CODEN_MEMBER(input, feature_updates), Text{},
               "Later feature vectors: node, time, features, in time order."),
       Declare(CODEN_MEMBER(input, random_features), Integer<int>{0, 4096},
-              "Without a features file: give every node this many Gaussian features, drawn from "
+              "Without a features file: give every node this many Gaussian features, "
+              "drawn from "
               "its id and the seed."),
-      Declare(CODEN_MEMBER(input, src), Text{}, "Column of the edge log: where the edge starts."),
-      Declare(CODEN_MEMBER(input, dst), Text{}, "Column of the edge log: where the edge ends."),
-      Declare(CODEN_MEMBER(input, time), Text{},
-              "Column of the edge log, of timed labels and of feature updates: the time."),
+      Declare(CODEN_MEMBER(input, src), Text{},
+              "Column of the edge log: where the edge starts."),
+      Declare(CODEN_MEMBER(input, dst), Text{},
+              "Column of the edge log: where the edge ends."),
+      Declare(
+          CODEN_MEMBER(input, time), Text{},
+          "Column of the edge log, of timed labels and of feature updates: the time."),
       Declare(CODEN_MEMBER(input, op), Text{},
               "Column of a signed edge log: 1, true or insert; -1, false or delete."),
-      Declare(CODEN_MEMBER(input, node), Text{}, "Column of features and labels: the node."),
-      Declare(CODEN_MEMBER(input, feature), Text{}, "Column of the features: the vector."),
+      Declare(CODEN_MEMBER(input, node), Text{},
+              "Column of features and labels: the node."),
+      Declare(CODEN_MEMBER(input, feature), Text{},
+              "Column of the features: the vector."),
       Declare(CODEN_MEMBER(input, label), Text{}, "Column of the labels: the class."),
       Declare(CODEN_MEMBER(input, batch_rows), Integer<int>{1, 1 << 24},
               "Rows per record batch when reading. Results do not depend on it."),
@@ -82,22 +91,26 @@ std::vector<Setting> DeclareAll() {
               "What a row means: add an edge, flip it, or do what its `op` says."),
       Declare(CODEN_MEMBER(graph, directed), Boolean{},
               "Whether an edge leads one way only."),
-      Declare(CODEN_MEMBER(graph, self_loops), Boolean{},
-              "Keep edges from a node to itself; otherwise they are dropped and counted."),
-      Declare(CODEN_MEMBER(graph, lenient), Boolean{},
-              "Skip and count the deletion of an absent edge instead of rejecting the log."),
+      Declare(
+          CODEN_MEMBER(graph, self_loops), Boolean{},
+          "Keep edges from a node to itself; otherwise they are dropped and counted."),
+      Declare(
+          CODEN_MEMBER(graph, lenient), Boolean{},
+          "Skip and count the deletion of an absent edge instead of rejecting the log."),
       Declare(CODEN_MEMBER(graph, window), Integer<EventTime>{0, INT64_MAX},
               "An edge expires this long after its last insertion; 0 keeps it for ever."),
 
       Declare(CODEN_MEMBER(partition, initial), Initial{},
               "The initial graph: a share of the rows, or everything before a time."),
       Declare(CODEN_MEMBER(partition, predictions), Integer<int>{0, 1000000},
-              "Cut the rest of the log into this many batches of equal size (10 where neither "
+              "Cut the rest of the log into this many batches of equal size (10 where "
+              "neither "
               "this nor `width` nor `times` is set)."),
       Declare(CODEN_MEMBER(partition, width), Integer<EventTime>{0, INT64_MAX},
               "Predict at the end of every interval of this length."),
-      Declare(CODEN_MEMBER(partition, times), TimeList{},
-              "Predict at these times; rows after the last one are left out and counted."),
+      Declare(
+          CODEN_MEMBER(partition, times), TimeList{},
+          "Predict at these times; rows after the last one are left out and counted."),
 
       Declare(CODEN_MEMBER(sample, bound),
               Choice<ShiftBound>{{{"relative", ShiftBound::kRelative},
@@ -105,22 +118,26 @@ std::vector<Setting> DeclareAll() {
                                   {"strict", ShiftBound::kStrict}}},
               "How the movement of the embeddings is bounded (docs/sampling.md)."),
       Declare(CODEN_MEMBER(sample, lambda), Real{0.0, INFINITY, Real::kOpen},
-              "Take a snapshot when the bound passes this; for `relative` and `strict` it is a "
+              "Take a snapshot when the bound passes this; for `relative` and `strict` "
+              "it is a "
               "share of all feature mass."),
-      Declare(CODEN_MEMBER(sample, max_per_interval), Integer<int>{0, 1000000},
-              "At most this many snapshots strictly between two prediction times; 0 sets no "
-              "limit."),
+      Declare(
+          CODEN_MEMBER(sample, max_per_interval), Integer<int>{0, 1000000},
+          "At most this many snapshots strictly between two prediction times; 0 sets no "
+          "limit."),
 
       Declare(CODEN_MEMBER(embed, alpha), Real{0.0, 1.0, Real::kOpen},
               "Restart probability of personalised PageRank."),
       Declare(CODEN_MEMBER(embed, epsilon), Real{1e-14, 1.0, Real::kClosed},
-              "Largest residue left at a node; every column is within n times this of the exact "
+              "Largest residue left at a node; every column is within n times this of "
+              "the exact "
               "value, in the L1 norm."),
       Declare(CODEN_MEMBER(embed, propagation),
               Choice<Propagation>{{{"mass", Propagation::kMass},
                                    {"average", Propagation::kAverage},
                                    {"symmetric", Propagation::kSymmetric}}},
-              "How features travel: shared among neighbours (the paper), averaged over them, or "
+              "How features travel: shared among neighbours (the paper), averaged over "
+              "them, or "
               "normalised on both sides (GCN)."),
       Declare(CODEN_MEMBER(embed, columns), Columns{},
               "Embed a slice of the feature columns only, such as 0:32."),
@@ -129,7 +146,8 @@ std::vector<Setting> DeclareAll() {
               Choice<SnapshotLayout>{{{"list", SnapshotLayout::kList},
                                       {"fixed", SnapshotLayout::kFixed},
                                       {"columns", SnapshotLayout::kColumns}}},
-              "Arrow type of an embedding: list<float>, fixed_size_list<float>, or one column "
+              "Arrow type of an embedding: list<float>, fixed_size_list<float>, or one "
+              "column "
               "per dimension."),
       Declare(CODEN_MEMBER(snapshot, nodes),
               Choice<SnapshotNodes>{
@@ -142,14 +160,17 @@ std::vector<Setting> DeclareAll() {
               "Compression of the snapshot files."),
 
       Declare(CODEN_MEMBER(train, model),
-              Choice<ModelKind>{{{"coden", ModelKind::kCoden}, {"coden-s", ModelKind::kCodenS}}},
+              Choice<ModelKind>{
+                  {{"coden", ModelKind::kCoden}, {"coden-s", ModelKind::kCodenS}}},
               "State-space model over the snapshots, or an MLP on the current one."),
       Declare(CODEN_MEMBER(train, states), Integer<int>{1, 1024},
               "States per feature channel (the paper's F')."),
-      Declare(CODEN_MEMBER(train, hidden), Integer<int>{1, 65536}, "Width of the hidden layers."),
+      Declare(CODEN_MEMBER(train, hidden), Integer<int>{1, 65536},
+              "Width of the hidden layers."),
       Declare(CODEN_MEMBER(train, layers), Integer<int>{1, 16},
               "Linear layers of the classifier; 1 has no hidden layer."),
-      Declare(CODEN_MEMBER(train, epochs), Integer<int>{1, 1000000}, "Passes over the nodes."),
+      Declare(CODEN_MEMBER(train, epochs), Integer<int>{1, 1000000},
+              "Passes over the nodes."),
       Declare(CODEN_MEMBER(train, learning_rate), Real{0.0, 10.0, Real::kOpen},
               "Step size of Adam."),
       Declare(CODEN_MEMBER(train, batch), Integer<int>{1, 1 << 24}, "Nodes per step."),
@@ -157,14 +178,16 @@ std::vector<Setting> DeclareAll() {
               "Share of hidden units dropped while training."),
       Declare(CODEN_MEMBER(train, weight_decay), Real{0.0, 10.0, Real::kClosed},
               "Decoupled weight decay."),
-      Declare(CODEN_MEMBER(train, patience), Integer<int>{0, 1000000},
-              "Stop after this many epochs without a better validation score; 0 never stops "
-              "early."),
+      Declare(
+          CODEN_MEMBER(train, patience), Integer<int>{0, 1000000},
+          "Stop after this many epochs without a better validation score; 0 never stops "
+          "early."),
       Declare(CODEN_MEMBER(train, split), Split{},
               "Shares of the labelled nodes that train, validate and test."),
-      Declare(CODEN_MEMBER(train, runs), Integer<int>{1, 1000},
-              "Train this often, with seeds counting up from `run.seed`, and report mean and "
-              "spread."),
+      Declare(
+          CODEN_MEMBER(train, runs), Integer<int>{1, 1000},
+          "Train this often, with seeds counting up from `run.seed`, and report mean and "
+          "spread."),
 
       Declare(CODEN_MEMBER(report, html), Boolean{}, "Write report.html."),
       Declare(CODEN_MEMBER(report, format),
@@ -209,10 +232,12 @@ arrow::Status Set(Settings& settings, std::string_view key, std::string_view val
 
 arrow::Status Validate(const Settings& settings) {
   const PartitionOptions& partition = settings.partition;
-  const int ways = (partition.predictions > 0) + (partition.width > 0) + !partition.times.empty();
+  const int ways =
+      (partition.predictions > 0) + (partition.width > 0) + !partition.times.empty();
   if (ways > 1) {
     return UsageError(
-        "set only one of `partition.predictions`, `partition.width` and `partition.times`");
+        "set only one of `partition.predictions`, `partition.width` and "
+        "`partition.times`");
   }
   if (settings.graph.directed && settings.embed.propagation != Propagation::kMass) {
     return UsageError(
@@ -220,14 +245,17 @@ arrow::Status Validate(const Settings& settings) {
         "`graph.directed = false` or `embed.propagation = mass`");
   }
   if (settings.graph.window > 0 && settings.graph.events != EventMode::kInsert) {
-    return UsageError("`graph.window` needs `graph.events = insert`: only inserted edges expire");
+    return UsageError(
+        "`graph.window` needs `graph.events = insert`: only inserted edges expire");
   }
   if (!settings.input.features.empty() && settings.input.random_features > 0) {
     return UsageError(
-        "set only one of `input.features` and `input.random_features`: features come from a "
+        "set only one of `input.features` and `input.random_features`: features come "
+        "from a "
         "file or from the seed");
   }
-  if (settings.snapshot.nodes == SnapshotNodes::kLabelled && settings.input.labels.empty()) {
+  if (settings.snapshot.nodes == SnapshotNodes::kLabelled &&
+      settings.input.labels.empty()) {
     return UsageError("`snapshot.nodes = labelled` needs `input.labels`");
   }
   return arrow::Status::OK();
@@ -237,9 +265,9 @@ std::string ToIni(const Settings& settings, std::span<const std::string_view> se
   std::string text;
   std::string_view section;
   for (const Setting& setting : AllSettings()) {
-    const bool wanted = sections.empty() ||
-                        std::find(sections.begin(), sections.end(), setting.section()) !=
-                            sections.end();
+    const bool wanted =
+        sections.empty() ||
+        std::find(sections.begin(), sections.end(), setting.section()) != sections.end();
     if (!wanted) continue;
     if (setting.section() != section) {
       section = setting.section();
@@ -253,9 +281,12 @@ std::string ToIni(const Settings& settings, std::span<const std::string_view> se
 std::string SettingsReference() {
   std::string text =
       "# Settings\n\n"
-      "Every setting is a key of the pipeline file (`[section]`, then `name = value`) and a flag\n"
-      "(`--section.name value`); a flag wins over the file. `${NAME}` in a pipeline file stands\n"
-      "for an environment variable. This page is written by `coden settings --format markdown`.\n";
+      "Every setting is a key of the pipeline file (`[section]`, then `name = value`) "
+      "and a flag\n"
+      "(`--section.name value`); a flag wins over the file. `${NAME}` in a pipeline file "
+      "stands\n"
+      "for an environment variable. This page is written by `coden settings --format "
+      "markdown`.\n";
   std::string_view section;
   for (const Setting& setting : AllSettings()) {
     if (setting.section() != section) {
@@ -265,8 +296,8 @@ std::string SettingsReference() {
     }
     const std::string shown =
         setting.default_text.empty() ? std::string() : "`" + setting.default_text + "`";
-    text += "| `" + std::string(setting.name()) + "` | " + setting.rule + " | " + shown + " | " +
-            setting.help + " |\n";
+    text += "| `" + std::string(setting.name()) + "` | " + setting.rule + " | " + shown +
+            " | " + setting.help + " |\n";
   }
   return text;
 }

@@ -12,13 +12,14 @@
 
 namespace coden {
 
-/// Map the user's node ids (int64 or string, sparse, unordered) to dense indices in order of
-/// first appearance, and back. Memory is proportional to the number of distinct ids.
+/// Map the user's node ids (int64 or string, sparse, unordered) to dense indices in order
+/// of first appearance, and back. Memory is proportional to the number of distinct ids.
 class NodeIdMap {
  public:
   /// Return the id type that columns of `type` are read as: int64 for integers, utf8 for
   /// strings and dictionaries of strings; an error for anything else.
-  static arrow::Result<std::shared_ptr<arrow::DataType>> IdType(const arrow::DataType& type);
+  static arrow::Result<std::shared_ptr<arrow::DataType>> IdType(
+      const arrow::DataType& type);
 
   /// Make an empty map for ids of `id_type`, which must be int64 or utf8.
   static arrow::Result<std::unique_ptr<NodeIdMap>> Make(
@@ -29,15 +30,16 @@ class NodeIdMap {
   virtual const std::shared_ptr<arrow::DataType>& id_type() const = 0;
   virtual NodeId size() const = 0;
 
-  /// Write the index of every id to `out`, giving new ids the next free index. `ids` is of
-  /// id_type() and has no nulls. Fails when there are more ids than NodeId can count.
+  /// Write the index of every id to `out`, giving new ids the next free index. `ids` is
+  /// of id_type() and has no nulls. Fails when there are more ids than NodeId can count.
   virtual arrow::Status Encode(const arrow::Array& ids, std::vector<NodeId>* out) = 0;
 
   /// Like Encode, but unknown ids become kNoNode and the map does not change.
   virtual arrow::Status Find(const arrow::Array& ids, std::vector<NodeId>* out) const = 0;
 
   /// Return the ids of nodes [begin, end).
-  virtual arrow::Result<std::shared_ptr<arrow::Array>> Ids(NodeId begin, NodeId end) const = 0;
+  virtual arrow::Result<std::shared_ptr<arrow::Array>> Ids(NodeId begin,
+                                                           NodeId end) const = 0;
 
   /// Return the ids of `nodes`, in their order.
   virtual arrow::Result<std::shared_ptr<arrow::Array>> Take(

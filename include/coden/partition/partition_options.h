@@ -19,8 +19,8 @@ struct InitialBefore {
 
 using InitialGraph = std::variant<InitialFraction, InitialBefore>;
 
-/// Where the prediction times lie. At most one of the three ways is set; none of them means
-/// kDefaultPredictions equal-count batches.
+/// Where the prediction times lie. At most one of the three ways is set; none of them
+/// means kDefaultPredictions equal-count batches.
 struct PartitionOptions {
   static constexpr int kDefaultPredictions = 10;
 

@@ -7,8 +7,8 @@
 
 namespace coden {
 
-/// Say whose fault an error is. Each kind is the process exit code it leads to (docs/cli.md);
-/// an error without a kind is a plain failure, exit code 1.
+/// Say whose fault an error is. Each kind is the process exit code it leads to
+/// (docs/cli.md); an error without a kind is a plain failure, exit code 1.
 enum class Fault {
   kUsage = 2,       ///< wrong flag, setting or pipeline file
   kInput = 3,       ///< an input file breaks a rule
@@ -23,15 +23,17 @@ std::shared_ptr<arrow::StatusDetail> MakeFaultDetail(Fault fault);
 std::optional<Fault> FaultOf(const arrow::Status& status);
 
 /// Give `status` a fault unless it has one. `prefix` is put before its message.
-arrow::Status WithFault(const arrow::Status& status, Fault fault, std::string_view prefix = {});
+arrow::Status WithFault(const arrow::Status& status, Fault fault,
+                        std::string_view prefix = {});
 
 template <typename... Args>
 arrow::Status MakeError(Fault fault, Args&&... args) {
-  return arrow::Status::FromDetailAndArgs(arrow::StatusCode::Invalid, MakeFaultDetail(fault),
-                                          std::forward<Args>(args)...);
+  return arrow::Status::FromDetailAndArgs(
+      arrow::StatusCode::Invalid, MakeFaultDetail(fault), std::forward<Args>(args)...);
 }
 
-/// The messages follow one form: what is wrong, where, the rule, the way out; values last.
+/// The messages follow one form: what is wrong, where, the rule, the way out; values
+/// last.
 template <typename... Args>
 arrow::Status UsageError(Args&&... args) {
   return MakeError(Fault::kUsage, std::forward<Args>(args)...);

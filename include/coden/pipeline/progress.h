@@ -7,15 +7,16 @@
 
 namespace coden {
 
-/// Receive what a run has to say while it works. The library never prints; the command line
-/// turns these calls into a bar, plain lines or JSON.
+/// Receive what a run has to say while it works. The library never prints; the command
+/// line turns these calls into a bar, plain lines or JSON.
 ///
 /// All calls come from the thread that runs the pipeline.
 class Progress {
  public:
   virtual ~Progress() = default;
   /// Start a step of `total` units (0 where it is not known).
-  virtual void Begin(std::string_view step, std::string_view unit, std::int64_t total) = 0;
+  virtual void Begin(std::string_view step, std::string_view unit,
+                     std::int64_t total) = 0;
   /// Say how many units of the step are done, in all.
   virtual void Advance(std::int64_t done) = 0;
   /// Close the step with one line about what came of it.

@@ -5,8 +5,8 @@
 
 namespace coden {
 
-/// Name every file of a run directory. All names are relative to the directory; Path makes
-/// one absolute or relative to the working directory, as `directory` is.
+/// Name every file of a run directory. All names are relative to the directory; Path
+/// makes one absolute or relative to the working directory, as `directory` is.
 struct RunLayout {
   std::string directory;
 

@@ -40,8 +40,8 @@ struct Settings {
   ReportOptions report;
 };
 
-/// One setting, declared once in settings.cc. The ini file, the flags, the help, the saved
-/// configuration and the reference page are all made from this.
+/// One setting, declared once in settings.cc. The ini file, the flags, the help, the
+/// saved configuration and the reference page are all made from this.
 struct Setting {
   std::string key;           ///< section.name
   std::string rule;          ///< which values are allowed, in words
@@ -67,7 +67,8 @@ arrow::Status Set(Settings& settings, std::string_view key, std::string_view val
 arrow::Status Validate(const Settings& settings);
 
 /// Write the settings of `sections` (all of them if empty) as an ini file.
-std::string ToIni(const Settings& settings, std::span<const std::string_view> sections = {});
+std::string ToIni(const Settings& settings,
+                  std::span<const std::string_view> sections = {});
 
 /// The reference page docs/settings.md.
 std::string SettingsReference();

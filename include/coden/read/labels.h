@@ -14,12 +14,13 @@ namespace coden {
 
 /// The label of one node from a time on.
 struct LabelEntry {
-  NodeId node = kNoNode;  ///< index into Labels::nodes, not into a graph
+  NodeId node = kNoNode;   ///< index into Labels::nodes, not into a graph
   std::int32_t label = 0;  ///< index into Labels::classes
   EventTime time = 0;      ///< from when it is valid; kAlways without a time column
 };
 
-/// All labels of a run. Nodes are numbered among themselves, so reading labels needs no graph.
+/// All labels of a run. Nodes are numbered among themselves, so reading labels needs no
+/// graph.
 struct Labels {
   static constexpr EventTime kAlways = INT64_MIN;
 
@@ -27,13 +28,13 @@ struct Labels {
   std::shared_ptr<arrow::Array> classes;  ///< the user's class values, sorted
   std::vector<LabelEntry> entries;        ///< sorted by node, then time
 
-  /// Return for every labelled node the label valid at `time` (the latest at or before it),
-  /// -1 where there is none yet.
+  /// Return for every labelled node the label valid at `time` (the latest at or before
+  /// it), -1 where there is none yet.
   std::vector<std::int32_t> At(EventTime time) const;
 };
 
-/// Read `input.labels`: the node column, the label column (integers or strings) and, where
-/// there is one, the time column.
+/// Read `input.labels`: the node column, the label column (integers or strings) and,
+/// where there is one, the time column.
 arrow::Result<Labels> ReadLabels(const InputOptions& input);
 
 }  // namespace coden

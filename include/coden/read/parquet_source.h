@@ -14,7 +14,8 @@ namespace coden {
 /// One Parquet input: a file, a directory, a glob or a URI. Files are read in path order.
 ///
 /// Opening reads footers only. Scan streams: at any time only a few record batches are in
-/// memory, whatever the size of the input. Page checksums are verified where a file has them.
+/// memory, whatever the size of the input. Page checksums are verified where a file has
+/// them.
 class ParquetSource {
  public:
   static arrow::Result<std::unique_ptr<ParquetSource>> Open(const std::string& path);
@@ -26,12 +27,13 @@ class ParquetSource {
   /// Count the rows from the footers.
   virtual arrow::Result<std::int64_t> CountRows() const = 0;
 
-  /// Return the column called `name`, or an error that lists the columns there are and says
-  /// that `setting` chooses another.
-  virtual arrow::Result<std::shared_ptr<arrow::Field>> Column(const std::string& name,
-                                                              const std::string& setting) const = 0;
+  /// Return the column called `name`, or an error that lists the columns there are and
+  /// says that `setting` chooses another.
+  virtual arrow::Result<std::shared_ptr<arrow::Field>> Column(
+      const std::string& name, const std::string& setting) const = 0;
 
-  /// Stream the columns called `columns`, in row order, in batches of at most `batch_rows`.
+  /// Stream the columns called `columns`, in row order, in batches of at most
+  /// `batch_rows`.
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
       const std::vector<std::string>& columns, std::int64_t batch_rows) const = 0;
 

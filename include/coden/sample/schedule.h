@@ -14,8 +14,8 @@ namespace coden {
 
 /// One snapshot that the run takes: which prefix of the log it embeds, and why there.
 struct SchedulePoint {
-  int snapshot = 0;            ///< counts from 0
-  int prediction = 0;          ///< prediction interval it lies in, from 1; 0 is the initial graph
+  int snapshot = 0;    ///< counts from 0
+  int prediction = 0;  ///< prediction interval it lies in, from 1; 0 is the initial graph
   bool at_prediction = false;  ///< taken because prediction time t_k closed
   EventTime time = 0;          ///< t_k, or the time of the last row applied
   std::int64_t events = 0;     ///< rows of the log applied so far
@@ -31,7 +31,8 @@ using Schedule = std::vector<SchedulePoint>;
 /// The schema of schedule.parquet (schemas/schedule.csv).
 std::shared_ptr<arrow::Schema> ScheduleSchema();
 
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(const Schedule& schedule);
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
+    const Schedule& schedule);
 
 /// Read a schedule back, refusing one whose rows are not consecutive snapshots.
 arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table);

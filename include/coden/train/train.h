@@ -11,16 +11,18 @@
 
 namespace coden {
 
-/// What the stage did, for the summary line. The results themselves are in the run's files.
+/// What the stage did, for the summary line. The results themselves are in the run's
+/// files.
 struct TrainSummary {
-  std::int64_t num_labelled = 0;    ///< labelled nodes that appear in some snapshot
-  std::int64_t num_unknown = 0;     ///< labels of nodes that appear in none: left out
+  std::int64_t num_labelled = 0;  ///< labelled nodes that appear in some snapshot
+  std::int64_t num_unknown = 0;   ///< labels of nodes that appear in none: left out
   int num_predictions = 0;
-  double micro_f1_average = 0.0;    ///< test, over prediction times, mean over runs
+  double micro_f1_average = 0.0;  ///< test, over prediction times, mean over runs
 };
 
-/// Train `settings.train.model` on the snapshots of `settings.run.directory` and the labels of
-/// `settings.input.labels`; write predictions, metrics and the model beside the snapshots.
+/// Train `settings.train.model` on the snapshots of `settings.run.directory` and the
+/// labels of `settings.input.labels`; write predictions, metrics and the model beside the
+/// snapshots.
 ///
 /// The only entrance of the folder: LibTorch stops here, and so do its exceptions.
 arrow::Result<TrainSummary> Train(const Settings& settings, const RunContext& context);
