@@ -1,0 +1,102 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include <arrow/util/io_util.h>
+
+#include "snapshot/hashing_stream_internal.h"
+
+namespace coden {
+
+namespace {
+
+class PosixHashingFile : public HashingFile {
+ public:
+  PosixHashingFile(int descriptor, std::string path)
+      : descriptor_(descriptor), path_(std::move(path)), hash_(XXH3_createState()) {
+    XXH3_64bits_reset(hash_);
+  }
+
+  ~PosixHashingFile() override {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    XXH3_freeState(hash_);
+  }
+
+  arrow::Status Write(const void* data, std::int64_t size) override {
+    XXH3_64bits_update(hash_, data, static_cast<std::size_t>(size));
+    const char* next = static_cast<const char*>(data);
+    for (std::int64_t left = size; left > 0;) {
+      const ssize_t written = ::write(descriptor_, next, static_cast<std::size_t>(left));
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return Failed("write");
+      next += written;
+      left -= written;
+    }
+    position_ += size;
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Close() override {
+    if (descriptor_ < 0) return arrow::Status::OK();
+    const bool synced = ::fsync(descriptor_) == 0;
+    const arrow::Status status = synced ? arrow::Status::OK() : Failed("sync");
+    ::close(std::exchange(descriptor_, -1));
+    return status;
+  }
+
+  bool closed() const override { return descriptor_ < 0; }
+  arrow::Result<std::int64_t> Tell() const override { return position_; }
+
+  std::string Digest() const override {
+    char digits[17];
+    std::snprintf(digits, sizeof(digits), "%016llx",
+                  static_cast<unsigned long long>(XXH3_64bits_digest(hash_)));
+    return digits;
+  }
+
+ private:
+  arrow::Status Failed(const char* action) const {
+    return arrow::internal::IOErrorFromErrno(errno, "cannot ", action, " '", path_, "'");
+  }
+
+  int descriptor_;
+  std::string path_;
+  XXH3_state_t* hash_;
+  std::int64_t position_ = 0;
+};
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<HashingFile>> HashingFile::Create(const std::string& path) {
+  const int descriptor =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    return arrow::internal::IOErrorFromErrno(errno, "cannot create '", path, "'");
+  }
+  return std::make_shared<PosixHashingFile>(descriptor, path);
+}
+
+arrow::Status SyncParentDirectory(const std::string& path) {
+  std::string directory = std::filesystem::path(path).parent_path().string();
+  if (directory.empty()) directory = ".";
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return arrow::internal::IOErrorFromErrno(errno, "cannot open directory '", directory,
+                                             "'");
+  }
+  const bool synced = ::fsync(descriptor) == 0;
+  const int error_number = errno;
+  ::close(descriptor);
+  if (!synced) {
+    return arrow::internal::IOErrorFromErrno(error_number, "cannot sync directory '",
+                                             directory, "'");
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace coden
