@@ -32,8 +32,7 @@ struct ParquetFileOptions {
 ///
 /// Rows go to `stage_path`; Close syncs that file to disk and renames it to `path`, on
 /// the same filesystem. Destroying the writer before Close removes the staged file. Page
-/// checksums are on and floats are byte-stream-split. The bytes depend on the rows and
-/// options alone, not on how the rows were cut into batches.
+/// checksums are on and floats are byte-stream-split. Equal batches give equal bytes.
 class ParquetFileWriter {
  public:
   static arrow::Result<std::unique_ptr<ParquetFileWriter>> Open(
