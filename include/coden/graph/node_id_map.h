@@ -34,6 +34,12 @@ class NodeIdMap {
   /// of id_type() and has no nulls. Fails when there are more ids than NodeId can count.
   virtual arrow::Status Encode(const arrow::Array& ids, std::vector<NodeId>* out) = 0;
 
+  /// Encode both ends of edges, row by row and `src` before `dst`, so that the numbering
+  /// does not depend on how the rows were cut into arrays.
+  virtual arrow::Status EncodeEdges(const arrow::Array& src, const arrow::Array& dst,
+                                    std::vector<NodeId>* src_out,
+                                    std::vector<NodeId>* dst_out) = 0;
+
   /// Like Encode, but unknown ids become kNoNode and the map does not change.
   virtual arrow::Status Find(const arrow::Array& ids, std::vector<NodeId>* out) const = 0;
 

@@ -1,0 +1,170 @@
+// One open-addressing hash table from id to index, and the ids in index order. The hash
+// mixes all bits (splitmix64's finaliser, xxh3 for strings), so ids that share their low
+// bits, as shifted or strided ids do, still spread over the table.
+
+#include "coden/graph/node_id_map.h"
+
+#include <tsl/robin_map.h>
+#include <xxhash.h>
+
+#include <deque>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+#include <arrow/array.h>
+#include <arrow/builder.h>
+#include <arrow/type.h>
+
+#include "coden/pipeline/error.h"
+
+namespace coden {
+
+namespace {
+
+struct Int64Ids {
+  using Key = std::int64_t;
+  using Array = arrow::Int64Array;
+  using Builder = arrow::Int64Builder;
+
+  struct Hash {
+    std::size_t operator()(Key key) const {
+      auto bits = static_cast<std::uint64_t>(key);
+      bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
+      bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
+      return bits ^ (bits >> 31);
+    }
+  };
+
+  static std::shared_ptr<arrow::DataType> type() { return arrow::int64(); }
+  static Key Get(const Array& array, std::int64_t row) { return array.Value(row); }
+  static std::string Show(Key key) { return std::to_string(key); }
+  Key Keep(Key key) { return ids.emplace_back(key); }
+
+  std::vector<Key> ids;
+};
+
+struct StringIds {
+  using Key = std::string_view;
+  using Array = arrow::StringArray;
+  using Builder = arrow::StringBuilder;
+
+  struct Hash {
+    std::size_t operator()(Key key) const { return XXH3_64bits(key.data(), key.size()); }
+  };
+
+  static std::shared_ptr<arrow::DataType> type() { return arrow::utf8(); }
+  static Key Get(const Array& array, std::int64_t row) { return array.GetView(row); }
+  static std::string Show(Key key) { return "'" + std::string(key) + "'"; }
+  Key Keep(Key key) { return ids.emplace_back(key); }
+
+  std::deque<std::string>
+      ids;  // a deque never moves its strings, so views of them stay valid
+};
+
+template <typename Store>
+class HashNodeIdMap : public NodeIdMap {
+ public:
+  using Array = typename Store::Array;
+  using Key = typename Store::Key;
+
+  const std::shared_ptr<arrow::DataType>& id_type() const override { return type_; }
+  NodeId size() const override { return static_cast<NodeId>(store_.ids.size()); }
+
+  arrow::Status Encode(const arrow::Array& ids, std::vector<NodeId>* out) override {
+    const auto& array = static_cast<const Array&>(ids);
+    ARROW_RETURN_NOT_OK(CheckRoom(array.length()));
+    out->resize(array.length());
+    for (std::int64_t row = 0; row < array.length(); ++row) {
+      (*out)[row] = IndexOf(Store::Get(array, row));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status EncodeEdges(const arrow::Array& src, const arrow::Array& dst,
+                            std::vector<NodeId>* src_out,
+                            std::vector<NodeId>* dst_out) override {
+    const auto& sources = static_cast<const Array&>(src);
+    const auto& targets = static_cast<const Array&>(dst);
+    ARROW_RETURN_NOT_OK(CheckRoom(2 * sources.length()));
+    src_out->resize(sources.length());
+    dst_out->resize(sources.length());
+    for (std::int64_t row = 0; row < sources.length(); ++row) {
+      (*src_out)[row] = IndexOf(Store::Get(sources, row));
+      (*dst_out)[row] = IndexOf(Store::Get(targets, row));
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status Find(const arrow::Array& ids, std::vector<NodeId>* out) const override {
+    const auto& array = static_cast<const Array&>(ids);
+    out->resize(array.length());
+    for (std::int64_t row = 0; row < array.length(); ++row) {
+      const auto found = index_.find(Store::Get(array, row));
+      (*out)[row] = found == index_.end() ? kNoNode : found->second;
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Ids(NodeId begin,
+                                                   NodeId end) const override {
+    std::vector<NodeId> nodes(end - begin);
+    std::iota(nodes.begin(), nodes.end(), begin);
+    return Take(nodes);
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Array>> Take(
+      const std::vector<NodeId>& nodes) const override {
+    typename Store::Builder builder;
+    ARROW_RETURN_NOT_OK(builder.Reserve(static_cast<std::int64_t>(nodes.size())));
+    for (const NodeId node : nodes) {
+      ARROW_RETURN_NOT_OK(builder.Append(store_.ids[node]));
+    }
+    return builder.Finish();
+  }
+
+  std::string Show(NodeId node) const override { return Store::Show(store_.ids[node]); }
+
+ private:
+  NodeId IndexOf(Key key) {
+    const auto found = index_.find(key);
+    if (found != index_.end()) return found->second;
+    const NodeId index = size();
+    index_.emplace(store_.Keep(key), index);
+    return index;
+  }
+
+  arrow::Status CheckRoom(std::int64_t more) const {
+    if (std::numeric_limits<NodeId>::max() - more < size()) {
+      return ResourceError("there are more than 2^31 distinct node ids; split the graph");
+    }
+    return arrow::Status::OK();
+  }
+
+  std::shared_ptr<arrow::DataType> type_ = Store::type();
+  tsl::robin_map<Key, NodeId, typename Store::Hash> index_;
+  Store store_;
+};
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::DataType>> NodeIdMap::IdType(
+    const arrow::DataType& type) {
+  if (arrow::is_integer(type.id())) return arrow::int64();
+  if (type.id() == arrow::Type::DICTIONARY) {
+    return IdType(*static_cast<const arrow::DictionaryType&>(type).value_type());
+  }
+  if (arrow::is_string(type.id()) || type.id() == arrow::Type::STRING_VIEW) {
+    return arrow::utf8();
+  }
+  return InputError("node ids must be integers or strings: ", type.ToString());
+}
+
+arrow::Result<std::unique_ptr<NodeIdMap>> NodeIdMap::Make(
+    const std::shared_ptr<arrow::DataType>& id_type) {
+  if (id_type->id() == arrow::Type::INT64)
+    return std::make_unique<HashNodeIdMap<Int64Ids>>();
+  return std::make_unique<HashNodeIdMap<StringIds>>();
+}
+
+}  // namespace coden
