@@ -123,6 +123,10 @@ class HashNodeIdMap : public NodeIdMap {
     return builder.Finish();
   }
 
+  std::uint64_t Hash(NodeId node) const override {
+    return typename Store::Hash()(store_.ids[node]);
+  }
+
   std::string Show(NodeId node) const override { return Store::Show(store_.ids[node]); }
 
  private:

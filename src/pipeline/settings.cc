@@ -244,6 +244,13 @@ arrow::Status Validate(const Settings& settings) {
         "`embed.propagation = average` and `symmetric` need an undirected graph: set "
         "`graph.directed = false` or `embed.propagation = mass`");
   }
+  if (settings.sample.bound == ShiftBound::kStrict &&
+      settings.embed.propagation != Propagation::kMass) {
+    return UsageError(
+        "`sample.bound = strict` is proven for `embed.propagation = mass` only; set "
+        "that, or "
+        "`sample.bound = relative`");
+  }
   if (settings.graph.window > 0 && settings.graph.events != EventMode::kInsert) {
     return UsageError(
         "`graph.window` needs `graph.events = insert`: only inserted edges expire");

@@ -51,6 +51,9 @@ class NodeIdMap {
   virtual arrow::Result<std::shared_ptr<arrow::Array>> Take(
       const std::vector<NodeId>& nodes) const = 0;
 
+  /// Return a well-mixed hash of one id, the same on every machine.
+  virtual std::uint64_t Hash(NodeId node) const = 0;
+
   /// Show one id in a message.
   virtual std::string Show(NodeId node) const = 0;
 };

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "coden/embed/embedding_engine.h"
+#include "coden/graph/event_graph.h"
+#include "coden/pipeline/operator.h"
+#include "coden/read/node_features.h"
+#include "coden/sample/schedule.h"
+
+namespace coden {
+
+struct EmbedderOptions {
+  EmbedOptions embed;
+  GraphOptions graph;
+  ColumnRange columns;  ///< the slice of the features to embed
+};
+
+/// What the stage did, for the report.
+struct EmbedFigures {
+  SolveWork work;
+  double worst_error_bound =
+      0.0;  ///< largest bound on ||h - z||_1 / n over all snapshots
+};
+
+/// The `embed` stage: replay the events against a finished schedule and emit every
+/// snapshot as rows (snapshot, node, embedding), in order of snapshot and then node.
+class Embedder : public Operator {
+ public:
+  /// `nodes` must hold every node of the log already, as the schedule pass leaves it. All
+  /// references must outlive the stage.
+  static arrow::Result<std::unique_ptr<Embedder>> Make(const EmbedderOptions& options,
+                                                       const Schedule& schedule,
+                                                       const NodeFeatures& features,
+                                                       NodeIdMap& nodes);
+
+  const EmbedFigures& figures() const { return figures_; }
+
+  std::string_view name() const override { return "embed"; }
+  arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
+  arrow::Status Push(BatchPtr batch, const Emit& emit) override;
+  arrow::Status Finish(const Emit& emit) override;
+
+ private:
+  Embedder(const EmbedderOptions& options, const Schedule& schedule,
+           NodeFeatures::Updates updates, NodeIdMap& nodes);
+
+  /// Take every snapshot that is due after the events applied so far.
+  arrow::Status TakeDue(const Emit& emit);
+  arrow::Status EmitSnapshot(int snapshot, const Emit& emit);
+
+  EmbedderOptions options_;
+  const Schedule& schedule_;
+  NodeFeatures::Updates updates_;
+  NodeIdMap& nodes_;
+  EventGraph graph_;
+  NeighbourhoodChanges changes_;
+  EmbeddingEngine engine_;
+  std::vector<bool> present_;
+  std::size_t next_point_ = 0;
+  std::int64_t num_events_ = 0;
+  EmbedFigures figures_;
+  SchemaPtr output_;
+};
+
+}  // namespace coden

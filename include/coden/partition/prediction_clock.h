@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "coden/graph/types.h"
+#include "coden/partition/partition_options.h"
+
+namespace coden {
+
+/// Decide, event by event, where the initial graph ends and where prediction times close.
+/// Knows no Arrow; PredictionPartitioner wraps it as a stage.
+class PredictionClock {
+ public:
+  /// `num_rows` is the length of the whole log, which equal-count batches are a share of.
+  static arrow::Result<PredictionClock> Make(const PartitionOptions& options,
+                                             std::int64_t num_rows);
+
+  /// Punctuation that belongs between two events.
+  struct Mark {
+    EventKind kind;
+    EventTime time;
+    bool operator==(const Mark&) const = default;
+  };
+
+  /// Note that an event at `time` comes next; append the marks that stand before it.
+  /// Returns false where the event lies after the last prediction time and is not to be
+  /// used.
+  arrow::Result<bool> Next(EventTime time, std::vector<Mark>* marks);
+
+  /// The log has ended; append the marks that close it.
+  arrow::Status Finish(std::vector<Mark>* marks);
+
+  /// Prediction times closed so far.
+  int num_predictions() const { return num_predictions_; }
+  /// Equal-count batches that fell together because one time held all their rows.
+  int num_merged() const { return num_merged_; }
+  /// Events after the last prediction time.
+  std::int64_t num_unused() const { return num_unused_; }
+
+ private:
+  PredictionClock(const PartitionOptions& options, std::int64_t num_rows);
+
+  bool InitialEndsBefore(EventTime time) const;
+  void Start(EventTime next_time, std::vector<Mark>* marks);
+  arrow::Status Close(EventTime time, std::vector<Mark>* marks);
+  std::int64_t CountTarget(int batch) const;
+  EventTime WidthEnd() const;
+
+  PartitionOptions options_;
+  std::int64_t num_rows_;
+  std::int64_t rows_ = 0;        // events seen, the next one not included
+  EventTime last_time_ = -1;     // of the latest event seen
+  bool started_ = false;         // the initial graph has ended
+  std::int64_t start_rows_ = 0;  // events of the initial graph
+  EventTime start_time_ = -1;    // t_0: the initial graph is every event at or before it
+  int count_batch_ = 1;          // the equal-count batch that is open
+  int num_predictions_ = 0;
+  int num_merged_ = 0;
+  std::int64_t num_unused_ = 0;
+};
+
+}  // namespace coden

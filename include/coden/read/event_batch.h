@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <arrow/type_fwd.h>
+
+#include "coden/graph/types.h"
+
+namespace coden {
+
+/// The normalised event stream between `read`, `partition`, `sample` and `embed`: src and
+/// dst as NodeId, time, kind.
+std::shared_ptr<arrow::Schema> EventSchema();
+
+/// Collect events and hand them out as a batch of EventSchema.
+class EventBatchBuilder {
+ public:
+  void Append(const EdgeEvent& event);
+  std::int64_t num_rows() const { return static_cast<std::int64_t>(time_.size()); }
+  /// Return what was collected and start anew.
+  std::shared_ptr<arrow::RecordBatch> Finish();
+
+ private:
+  std::vector<NodeId> src_;
+  std::vector<NodeId> dst_;
+  std::vector<EventTime> time_;
+  std::vector<std::int8_t> kind_;
+};
+
+/// Look at a batch of EventSchema as events. The batch must outlive the view.
+class EventView {
+ public:
+  explicit EventView(const arrow::RecordBatch& batch);
+  std::int64_t size() const { return static_cast<std::int64_t>(time_.size()); }
+  EdgeEvent operator[](std::int64_t row) const {
+    return {src_[row], dst_[row], time_[row], static_cast<EventKind>(kind_[row])};
+  }
+
+ private:
+  std::span<const NodeId> src_;
+  std::span<const NodeId> dst_;
+  std::span<const EventTime> time_;
+  std::span<const std::int8_t> kind_;
+};
+
+}  // namespace coden

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "coden/embed/embed_options.h"
+#include "coden/graph/event_graph.h"
+#include "coden/sample/sample_options.h"
+#include "coden/sample/schedule.h"
+#include "coden/sample/shift_bound.h"
+
+namespace coden {
+
+/// Decide where snapshots are taken: at every prediction time, and between two of them
+/// whenever the bound on the shift of the embeddings passes lambda. Needs degrees and
+/// x_max, never an embedding. Knows no Arrow; ScheduleSampler wraps it as a stage.
+class LazySampler {
+ public:
+  /// The largest absolute entry of a node's features, asked once, when it is first seen.
+  using LargestEntry = std::function<float(NodeId)>;
+
+  LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
+              const GraphOptions& graph, LargestEntry largest_entry);
+
+  /// Nodes [0, count) are present from the start, because they have features.
+  void AddInitialNodes(NodeId count);
+
+  /// Apply one event. Points that are due before it are appended to `schedule`.
+  arrow::Status OnEvent(const EdgeEvent& event, Schedule* schedule);
+
+  /// The features of `node` change to a vector with this largest absolute entry.
+  void OnFeatureUpdate(NodeId node, float largest, Schedule* schedule);
+
+  /// The initial graph ends at `time`.
+  void OnStart(EventTime time, Schedule* schedule);
+
+  /// Prediction time `time` closes.
+  void OnPredict(EventTime time, Schedule* schedule);
+
+  const EventGraph& events() const { return graph_; }
+  std::int64_t num_events() const { return num_events_; }
+  /// Time of each node's first event, kNever for none yet.
+  static constexpr EventTime kNever = -1;
+  const std::vector<EventTime>& first_event() const { return first_event_; }
+
+ private:
+  void SeeNode(NodeId node);
+  void SeeInEvent(NodeId node, EventTime time);
+  SchedulePoint PointAt(EventTime time) const;
+  void Take(SchedulePoint point, Schedule* schedule);
+  void FlushPending(Schedule* schedule);
+
+  SampleOptions options_;
+  EventGraph graph_;
+  std::unique_ptr<ShiftAccumulator> shift_;
+  LargestEntry largest_entry_;
+  std::vector<bool> seen_;
+  std::vector<float> largest_;
+  std::vector<EventTime> first_event_;
+  std::int64_t num_seen_ = 0;
+  std::int64_t num_events_ = 0;
+  int prediction_ = 0;         // interval that is open; 0 while the initial graph grows
+  int taken_in_interval_ = 0;  // snapshots strictly inside it
+  int num_snapshots_ = 0;
+  // The bound passed lambda after the last event. The point is taken when the next event
+  // shows that the interval goes on; at a prediction time it would be taken twice.
+  bool pending_ = false;
+  EventTime last_time_ = 0;
+};
+
+}  // namespace coden

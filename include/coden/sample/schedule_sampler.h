@@ -1,0 +1,35 @@
+#pragma once
+
+#include <arrow/result.h>
+
+#include "coden/pipeline/operator.h"
+#include "coden/read/node_features.h"
+#include "coden/sample/lazy_sampler.h"
+
+namespace coden {
+
+/// The `sample` stage: turn the punctuated event stream into rows of the schedule.
+class ScheduleSampler : public Operator {
+ public:
+  /// `features` and `nodes` must outlive the stage.
+  static arrow::Result<std::unique_ptr<ScheduleSampler>> Make(
+      const SampleOptions& sample, const EmbedOptions& embed, const GraphOptions& graph,
+      const NodeFeatures& features, NodeIdMap& nodes);
+
+  const LazySampler& sampler() const { return sampler_; }
+
+  std::string_view name() const override { return "sample"; }
+  arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
+  arrow::Status Push(BatchPtr batch, const Emit& emit) override;
+  arrow::Status Finish(const Emit& emit) override;
+
+ private:
+  ScheduleSampler(LazySampler sampler, NodeFeatures::Updates updates, NodeIdMap& nodes);
+  arrow::Status FoldUpdates(EventTime time, Schedule* points);
+
+  LazySampler sampler_;
+  NodeFeatures::Updates updates_;
+  NodeIdMap& nodes_;
+};
+
+}  // namespace coden

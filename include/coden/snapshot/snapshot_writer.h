@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "coden/graph/node_id_map.h"
+#include "coden/pipeline/operator.h"
+#include "coden/pipeline/run_layout.h"
+#include "coden/sample/schedule.h"
+#include "coden/snapshot/parquet_file.h"
+#include "coden/snapshot/snapshot_options.h"
+
+namespace coden {
+
+/// Facts that every snapshot file carries in its key-value metadata, under `coden.`.
+struct SnapshotProvenance {
+  std::string run_id;
+  std::string parameters;  ///< the settings that decide the numbers, as an ini file
+  std::string input_fingerprint;
+};
+
+/// The schema of a snapshot file (schemas/snapshot.csv).
+std::shared_ptr<arrow::Schema> SnapshotSchema(
+    const std::shared_ptr<arrow::DataType>& id_type, SnapshotLayout layout, int width);
+
+/// The `snapshot` stage: write the rows of every snapshot as one file of the run
+/// directory. Emits nothing; files() says what was written.
+class SnapshotWriter : public Operator {
+ public:
+  /// `keep` is the set of nodes to write, null for all. References must outlive the
+  /// stage.
+  SnapshotWriter(const SnapshotOptions& options, RunLayout layout,
+                 const Schedule& schedule, int width, SnapshotProvenance provenance,
+                 const NodeIdMap* keep);
+
+  const std::vector<FileRecord>& files() const { return files_; }
+
+  std::string_view name() const override { return "snapshot"; }
+  arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
+  arrow::Status Push(BatchPtr batch, const Emit& emit) override;
+  arrow::Status Finish(const Emit& emit) override;
+
+ private:
+  arrow::Status OpenFile(int snapshot);
+  arrow::Status CloseFile();
+  arrow::Result<BatchPtr> KeepRows(const BatchPtr& batch) const;
+  arrow::Result<BatchPtr> Arrange(const arrow::RecordBatch& batch) const;
+
+  SnapshotOptions options_;
+  RunLayout layout_;
+  const Schedule& schedule_;
+  int width_;
+  SnapshotProvenance provenance_;
+  const NodeIdMap* keep_;
+  SchemaPtr file_schema_;
+  int open_snapshot_ = -1;
+  std::unique_ptr<ParquetFileWriter> file_;
+  std::vector<FileRecord> files_;
+};
+
+}  // namespace coden

@@ -1,0 +1,134 @@
+// Prediction times t_1 < t_2 < ... cut the log into batches: batch k holds every event
+// with t_{k-1} < time <= t_k. A cut is only ever made where the time rises, so equal
+// times are never split; equal-count batches grow to the next rise.
+
+#include "coden/partition/prediction_clock.h"
+
+#include <cmath>
+#include <limits>
+
+#include "coden/pipeline/error.h"
+
+namespace coden {
+
+namespace {
+
+// A width far below the log's span would make prediction times without end.
+constexpr int kMaxPredictions = 1'000'000;
+
+}  // namespace
+
+PredictionClock::PredictionClock(const PartitionOptions& options, std::int64_t num_rows)
+    : options_(options), num_rows_(num_rows) {
+  if (options_.predictions == 0 && options_.width == 0 && options_.times.empty()) {
+    options_.predictions = PartitionOptions::kDefaultPredictions;
+  }
+}
+
+arrow::Result<PredictionClock> PredictionClock::Make(const PartitionOptions& options,
+                                                     std::int64_t num_rows) {
+  const auto* before = std::get_if<InitialBefore>(&options.initial);
+  if (before != nullptr && !options.times.empty() &&
+      options.times.front() < before->time) {
+    return UsageError(
+        "the first of `partition.times` must not lie before `partition.initial`: ",
+        options.times.front(), " and ", before->time);
+  }
+  return PredictionClock(options, num_rows);
+}
+
+bool PredictionClock::InitialEndsBefore(EventTime time) const {
+  if (const auto* before = std::get_if<InitialBefore>(&options_.initial)) {
+    return time >= before->time;
+  }
+  const double fraction = std::get<InitialFraction>(options_.initial).fraction;
+  const auto target =
+      static_cast<std::int64_t>(std::floor(fraction * static_cast<double>(num_rows_)));
+  return rows_ >= target && (rows_ == 0 || time > last_time_);
+}
+
+void PredictionClock::Start(EventTime next_time, std::vector<Mark>* marks) {
+  const auto* before = std::get_if<InitialBefore>(&options_.initial);
+  started_ = true;
+  start_rows_ = rows_;
+  start_time_ = before != nullptr ? before->time - 1
+                : rows_ == 0      ? next_time - 1
+                                  : last_time_;
+  marks->push_back({EventKind::kStart, rows_ == 0 ? start_time_ : last_time_});
+}
+
+arrow::Status PredictionClock::Close(EventTime time, std::vector<Mark>* marks) {
+  if (++num_predictions_ > kMaxPredictions) {
+    return UsageError("`partition.width` makes more than ", kMaxPredictions,
+                      " prediction times; choose a larger one: ", options_.width);
+  }
+  marks->push_back({EventKind::kPredict, time});
+  return arrow::Status::OK();
+}
+
+// Rows of the log up to the end of equal-count batch `batch`, rounded up so that no batch
+// is planned empty.
+std::int64_t PredictionClock::CountTarget(int batch) const {
+  const std::int64_t rest = num_rows_ - start_rows_;
+  const auto share = static_cast<__int128>(rest) * batch + options_.predictions - 1;
+  return start_rows_ + static_cast<std::int64_t>(share / options_.predictions);
+}
+
+// End of the open interval of `width`; never beyond the largest time.
+EventTime PredictionClock::WidthEnd() const {
+  const auto end = static_cast<__int128>(start_time_) +
+                   static_cast<__int128>(options_.width) * (num_predictions_ + 1);
+  constexpr auto kLargest = std::numeric_limits<EventTime>::max();
+  return end > kLargest ? kLargest : static_cast<EventTime>(end);
+}
+
+arrow::Result<bool> PredictionClock::Next(EventTime time, std::vector<Mark>* marks) {
+  if (!started_ && InitialEndsBefore(time)) {
+    Start(time, marks);
+    if (!options_.times.empty() && options_.times.front() <= start_time_) {
+      return UsageError(
+          "the first of `partition.times` lies in the initial graph, which ends at ",
+          start_time_, ": ", options_.times.front());
+    }
+  }
+  if (started_) {
+    if (!options_.times.empty()) {
+      const auto count = static_cast<int>(options_.times.size());
+      while (num_predictions_ < count && time > options_.times[num_predictions_]) {
+        ARROW_RETURN_NOT_OK(Close(options_.times[num_predictions_], marks));
+      }
+      if (num_predictions_ == count) {
+        ++num_unused_;
+        return false;
+      }
+    } else if (options_.width > 0) {
+      while (time > WidthEnd()) ARROW_RETURN_NOT_OK(Close(WidthEnd(), marks));
+    } else if (rows_ > start_rows_ && time > last_time_ &&
+               rows_ >= CountTarget(count_batch_)) {
+      ARROW_RETURN_NOT_OK(Close(last_time_, marks));
+      for (++count_batch_; rows_ >= CountTarget(count_batch_); ++count_batch_)
+        ++num_merged_;
+    }
+  }
+  ++rows_;
+  last_time_ = time;
+  return true;
+}
+
+arrow::Status PredictionClock::Finish(std::vector<Mark>* marks) {
+  if (!options_.times.empty() && started_) {
+    while (num_predictions_ < static_cast<int>(options_.times.size())) {
+      ARROW_RETURN_NOT_OK(Close(options_.times[num_predictions_], marks));
+    }
+    return arrow::Status::OK();
+  }
+  if (!started_ || rows_ == start_rows_) {
+    return UsageError(
+        "`partition.initial` takes the whole log, so there is nothing to predict: ",
+        rows_, " rows, the last at time ", last_time_);
+  }
+  if (options_.predictions > 0) num_merged_ += options_.predictions - count_batch_;
+  return Close(options_.width > 0 ? WidthEnd() : last_time_, marks);
+}
+
+}  // namespace coden

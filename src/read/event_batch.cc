@@ -1,0 +1,58 @@
+#include "coden/read/event_batch.h"
+
+#include <utility>
+
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/type.h>
+
+namespace coden {
+
+namespace {
+
+template <typename Array, typename Value>
+std::shared_ptr<arrow::Array> TakeVector(std::vector<Value>& values) {
+  const auto length = static_cast<std::int64_t>(values.size());
+  return std::make_shared<Array>(length,
+                                 arrow::Buffer::FromVector(std::exchange(values, {})));
+}
+
+template <typename Array, typename Value>
+std::span<const Value> ViewColumn(const arrow::RecordBatch& batch, int column) {
+  const auto& array = static_cast<const Array&>(*batch.column(column));
+  return {array.raw_values(), static_cast<std::size_t>(array.length())};
+}
+
+}  // namespace
+
+std::shared_ptr<arrow::Schema> EventSchema() {
+  return arrow::schema({
+      arrow::field("src", arrow::int32(), /*nullable=*/false),
+      arrow::field("dst", arrow::int32(), /*nullable=*/false),
+      arrow::field("time", arrow::int64(), /*nullable=*/false),
+      arrow::field("kind", arrow::int8(), /*nullable=*/false),
+  });
+}
+
+void EventBatchBuilder::Append(const EdgeEvent& event) {
+  src_.push_back(event.src);
+  dst_.push_back(event.dst);
+  time_.push_back(event.time);
+  kind_.push_back(static_cast<std::int8_t>(event.kind));
+}
+
+std::shared_ptr<arrow::RecordBatch> EventBatchBuilder::Finish() {
+  const std::int64_t rows = num_rows();
+  return arrow::RecordBatch::Make(
+      EventSchema(), rows,
+      {TakeVector<arrow::Int32Array>(src_), TakeVector<arrow::Int32Array>(dst_),
+       TakeVector<arrow::Int64Array>(time_), TakeVector<arrow::Int8Array>(kind_)});
+}
+
+EventView::EventView(const arrow::RecordBatch& batch)
+    : src_(ViewColumn<arrow::Int32Array, NodeId>(batch, 0)),
+      dst_(ViewColumn<arrow::Int32Array, NodeId>(batch, 1)),
+      time_(ViewColumn<arrow::Int64Array, EventTime>(batch, 2)),
+      kind_(ViewColumn<arrow::Int8Array, std::int8_t>(batch, 3)) {}
+
+}  // namespace coden

@@ -1,0 +1,153 @@
+#include "coden/read/node_features.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "coden/pipeline/error.h"
+
+namespace coden {
+
+namespace {
+
+// splitmix64: a counter and a mixing function, so that every number is a function of the
+// node's id, the seed and its position alone.
+std::uint64_t NextRandom(std::uint64_t* counter) {
+  std::uint64_t bits = (*counter += 0x9e3779b97f4a7c15ull);
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
+  return bits ^ (bits >> 31);
+}
+
+// Uniform in (0, 1).
+double NextUniform(std::uint64_t* counter) {
+  return (static_cast<double>(NextRandom(counter) >> 11) + 0.5) * 0x1p-53;
+}
+
+}  // namespace
+
+arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
+                                               std::uint64_t seed, NodeIdMap& nodes) {
+  NodeFeatures features;
+  features.input_ = input;
+  features.seed_ = seed;
+  features.width_ = input.random_features;
+  if (!input.features.empty()) {
+    ARROW_ASSIGN_OR_RAISE(
+        const auto reader,
+        FeatureReader::Open(input, FeatureFile::kFeatures, nodes.id_type()));
+    while (true) {
+      ARROW_ASSIGN_OR_RAISE(const auto rows, reader->Next(nodes));
+      if (!rows) break;
+      features.width_ = rows->width;
+      for (std::int64_t row = 0; row < rows->size(); ++row) {
+        float largest = 0.0f;
+        for (const float value : rows->Row(row))
+          largest = std::max(largest, std::abs(value));
+        features.largest_.push_back(largest);
+      }
+    }
+    if (features.largest_.empty()) {
+      return InputError("the features file '", input.features, "' has no rows");
+    }
+    features.files_ = reader->source().files();
+  } else if (input.random_features == 0) {
+    return UsageError(
+        "there are no features: set `input.features`, or `input.random_features` to draw "
+        "some");
+  }
+  if (features.has_updates()) {
+    ARROW_ASSIGN_OR_RAISE(
+        const auto reader,
+        FeatureReader::Open(input, FeatureFile::kUpdates, nodes.id_type()));
+    while (true) {
+      ARROW_ASSIGN_OR_RAISE(const auto rows, reader->Next(nodes));
+      if (!rows) break;
+    }
+    const auto& files = reader->source().files();
+    features.files_.insert(features.files_.end(), files.begin(), files.end());
+  }
+  return features;
+}
+
+// A standard Gaussian vector by Box and Muller's method, drawn from the node's own id, so
+// that it neither depends on the order of arrival nor knows anything of the graph.
+std::vector<float> NodeFeatures::RandomVector(NodeId node, const NodeIdMap& nodes) const {
+  std::uint64_t counter = nodes.Hash(node) ^ (seed_ * 0xd1342543de82ef95ull);
+  std::vector<float> vector(width_);
+  for (float& value : vector) {
+    const double radius = std::sqrt(-2.0 * std::log(NextUniform(&counter)));
+    value = static_cast<float>(radius *
+                               std::cos(2.0 * std::numbers::pi * NextUniform(&counter)));
+  }
+  return vector;
+}
+
+float NodeFeatures::LargestEntry(NodeId node, const NodeIdMap& nodes) const {
+  if (node < num_rows()) return largest_[node];
+  if (input_.random_features == 0) return 0.0f;
+  float largest = 0.0f;
+  for (const float value : RandomVector(node, nodes)) {
+    largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+arrow::Status NodeFeatures::ForEach(
+    NodeIdMap& nodes,
+    const std::function<void(NodeId, std::span<const float>)>& visit) const {
+  if (input_.random_features > 0) {
+    for (NodeId node = 0; node < nodes.size(); ++node)
+      visit(node, RandomVector(node, nodes));
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(
+      const auto reader,
+      FeatureReader::Open(input_, FeatureFile::kFeatures, nodes.id_type()));
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(const auto rows, reader->Next(nodes));
+    if (!rows) return arrow::Status::OK();
+    for (std::int64_t row = 0; row < rows->size(); ++row) {
+      visit(rows->nodes[row], rows->Row(row));
+    }
+  }
+}
+
+arrow::Result<NodeFeatures::Updates> NodeFeatures::OpenUpdates(
+    const NodeIdMap& nodes) const {
+  Updates updates;
+  updates.width_ = width_;
+  updates.path_ = input_.feature_updates;
+  if (has_updates()) {
+    ARROW_ASSIGN_OR_RAISE(
+        updates.reader_,
+        FeatureReader::Open(input_, FeatureFile::kUpdates, nodes.id_type()));
+  }
+  return updates;
+}
+
+arrow::Status NodeFeatures::Updates::AdvanceTo(
+    EventTime time, NodeIdMap& nodes,
+    const std::function<void(NodeId, std::span<const float>)>& visit) {
+  if (reader_ == nullptr) return arrow::Status::OK();
+  while (true) {
+    if (!rows_ || next_ == rows_->size()) {
+      ARROW_ASSIGN_OR_RAISE(rows_, reader_->Next(nodes));
+      next_ = 0;
+      if (!rows_) {
+        reader_.reset();
+        return arrow::Status::OK();
+      }
+      if (rows_->size() > 0 && rows_->width != width_) {
+        return InputError("'", path_, "': vectors must have the length of the features: ",
+                          rows_->width, " here, ", width_, " there");
+      }
+      continue;
+    }
+    if (rows_->times[next_] > time) return arrow::Status::OK();
+    visit(rows_->nodes[next_], rows_->Row(next_));
+    ++next_;
+  }
+}
+
+}  // namespace coden

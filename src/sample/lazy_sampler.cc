@@ -1,0 +1,101 @@
+#include "coden/sample/lazy_sampler.h"
+
+#include <algorithm>
+
+namespace coden {
+
+LazySampler::LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
+                         const GraphOptions& graph, LargestEntry largest_entry)
+    : options_(sample),
+      graph_(graph),
+      shift_(ShiftAccumulator::Make(sample, embed)),
+      largest_entry_(std::move(largest_entry)) {}
+
+void LazySampler::SeeNode(NodeId node) {
+  if (node >= static_cast<NodeId>(seen_.size())) {
+    seen_.resize(node + 1, false);
+    largest_.resize(node + 1, 0.0f);
+    first_event_.resize(node + 1, kNever);
+    graph_.Grow(node + 1);
+  }
+  if (seen_[node]) return;
+  seen_[node] = true;
+  ++num_seen_;
+  largest_[node] = largest_entry_(node);
+  shift_->SetLargestEntry(node, largest_[node]);
+}
+
+void LazySampler::SeeInEvent(NodeId node, EventTime time) {
+  SeeNode(node);
+  if (first_event_[node] != kNever) return;
+  first_event_[node] = time;
+  shift_->SetPresent(node);
+}
+
+void LazySampler::AddInitialNodes(NodeId count) {
+  for (NodeId node = 0; node < count; ++node) SeeNode(node);
+}
+
+arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {
+  FlushPending(schedule);
+  SeeInEvent(event.src, event.time);
+  SeeInEvent(event.dst, event.time);
+  ARROW_RETURN_NOT_OK(graph_.Apply(event, *shift_));
+  shift_->EndEvent(graph_.graph());
+  ++num_events_;
+  last_time_ = event.time;
+  const bool room =
+      options_.max_per_interval == 0 || taken_in_interval_ < options_.max_per_interval;
+  pending_ = prediction_ > 0 && room && shift_->sigma() > options_.lambda;
+  return arrow::Status::OK();
+}
+
+void LazySampler::OnFeatureUpdate(NodeId node, float largest, Schedule* schedule) {
+  FlushPending(schedule);
+  SeeNode(node);
+  // |x' - x| <= |x'| + |x| in every column; the old vector itself is not kept.
+  shift_->FeatureChange(node, largest_[node] + largest);
+  largest_[node] = largest;
+  shift_->SetLargestEntry(node, largest);
+}
+
+SchedulePoint LazySampler::PointAt(EventTime time) const {
+  SchedulePoint point;
+  point.prediction = prediction_;
+  point.time = time;
+  point.events = num_events_;
+  point.num_nodes = num_seen_;
+  point.num_edges = graph_.num_edges();
+  point.sigma = shift_->sigma();
+  return point;
+}
+
+void LazySampler::Take(SchedulePoint point, Schedule* schedule) {
+  point.snapshot = num_snapshots_++;
+  schedule->push_back(point);
+  shift_->Reset(graph_.graph());
+  pending_ = false;
+}
+
+void LazySampler::FlushPending(Schedule* schedule) {
+  if (!pending_) return;
+  ++taken_in_interval_;
+  Take(PointAt(last_time_), schedule);
+}
+
+void LazySampler::OnStart(EventTime time, Schedule* schedule) {
+  // An empty initial graph has nothing to remember.
+  if (num_events_ > 0) Take(PointAt(time), schedule);
+  prediction_ = 1;
+}
+
+void LazySampler::OnPredict(EventTime time, Schedule* schedule) {
+  graph_.ExpireUntil(time, *shift_);
+  SchedulePoint point = PointAt(time);
+  point.at_prediction = true;
+  Take(point, schedule);
+  ++prediction_;
+  taken_in_interval_ = 0;
+}
+
+}  // namespace coden

@@ -1,0 +1,219 @@
+// Bounds on the shift of the embeddings, ||Z' - Z||_1 per column, event by event.
+//
+// With P the matrix before an event and P' after it,
+//     Z' - Z = ((1-alpha)/alpha) * PPR'((P' - P) z),   so   ||Z' - Z||_1 <=
+//     ((1-alpha)/alpha) ||(P'-P) z||_1,
+// because PPR' does not enlarge the L1 norm. An event at u changes only column u of P,
+// from 1/d on the old neighbours to 1/d' on the new ones: with D the larger of the two
+// degrees that is 2/D in the L1 norm, or 1 where one of them is 0. A change dx of
+// features moves z by at most |dx|, without the factor.
+//
+//   relative  sum of ((1-alpha)/alpha) * (2/D or 1) * x_max(u), divided by the sum of
+//   x_max over the
+//             nodes present. x_max(u) = max_j |X[u,j]| stands for z(u), so this is an
+//             estimate: a hub can hold more than its own features.
+//   paper     the same sum, not divided, plus 2 n epsilon for every event.
+//   strict    z^ = PPR of the non-negative column x_max satisfies |z_j(u)| <= z^(u) for
+//   every
+//             column j, so with z^(u) in place of x_max(u) the sum is a true bound. z^ is
+//             kept as one column of the embedding engine. Between two refreshes z^ itself
+//             has moved by at most the sum so far (the drift), which is added to z^(u).
+//             The drift feeds on itself, so z^ is refreshed at every snapshot and
+//             whenever the drift has contributed as much to the sum as z^ has.
+
+#include "coden/sample/shift_bound.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "coden/embed/embedding_engine.h"
+#include "coden/embed/neighbourhood_changes.h"
+
+namespace coden {
+
+namespace {
+
+// What all bounds share: x_max by node, its sum over the nodes present, and the L1 norm
+// of the change of one column of P.
+class MassAccumulator : public ShiftAccumulator {
+ public:
+  void SetLargestEntry(NodeId node, float largest) override {
+    Grow(node + 1);
+    if (present_[node]) mass_ += static_cast<double>(largest) - x_max_[node];
+    x_max_[node] = largest;
+  }
+
+  void SetPresent(NodeId node) override {
+    Grow(node + 1);
+    if (present_[node]) return;
+    present_[node] = true;
+    ++num_present_;
+    mass_ += x_max_[node];
+  }
+
+  void BeforeChange(const DynamicGraph& graph, NodeId node) override {
+    degree_before_ = graph.out_degree(node);
+  }
+
+  void AfterChange(const DynamicGraph& graph, NodeId node) override {
+    const std::int64_t after = graph.out_degree(node);
+    const bool to_or_from_zero = degree_before_ == 0 || after == 0;
+    const auto larger = static_cast<double>(std::max(degree_before_, after));
+    ColumnChange(node, to_or_from_zero ? 1.0 : 2.0 / larger);
+  }
+
+ protected:
+  // Column `node` of P has changed by `norm` in the L1 norm.
+  virtual void ColumnChange(NodeId node, double norm) = 0;
+
+  virtual void Grow(NodeId num_nodes) {
+    if (num_nodes <= static_cast<NodeId>(x_max_.size())) return;
+    x_max_.resize(num_nodes, 0.0);
+    present_.resize(num_nodes, false);
+  }
+
+  double x_max(NodeId node) const { return x_max_[node]; }
+  double mass() const { return mass_; }
+  std::int64_t num_present() const { return num_present_; }
+
+ private:
+  std::vector<double> x_max_;
+  std::vector<bool> present_;
+  std::int64_t num_present_ = 0;
+  double mass_ = 0.0;
+  std::int64_t degree_before_ = 0;
+};
+
+class RelativeBound : public MassAccumulator {
+ public:
+  explicit RelativeBound(double alpha) : factor_((1.0 - alpha) / alpha) {}
+
+  void FeatureChange(NodeId, float largest_change) override { Add(largest_change); }
+  void EndEvent(const DynamicGraph&) override {}
+  double sigma() const override { return sigma_; }
+  void Reset(const DynamicGraph&) override { sigma_ = 0.0; }
+
+ private:
+  void ColumnChange(NodeId node, double norm) override {
+    Add(factor_ * norm * x_max(node));
+  }
+  // Relative to the mass at the time of the event: what comes later is not known then.
+  void Add(double shift) { sigma_ += mass() > 0.0 ? shift / mass() : 0.0; }
+
+  double factor_;
+  double sigma_ = 0.0;
+};
+
+class PaperBound : public MassAccumulator {
+ public:
+  PaperBound(double alpha, double epsilon)
+      : factor_((1.0 - alpha) / alpha), epsilon_(epsilon) {}
+
+  void FeatureChange(NodeId, float largest_change) override { sigma_ += largest_change; }
+  void EndEvent(const DynamicGraph&) override {
+    sigma_ += 2.0 * static_cast<double>(num_present()) * epsilon_;
+  }
+  double sigma() const override { return sigma_; }
+  void Reset(const DynamicGraph&) override { sigma_ = 0.0; }
+
+ private:
+  void ColumnChange(NodeId node, double norm) override {
+    sigma_ += factor_ * norm * x_max(node);
+  }
+
+  double factor_;
+  double epsilon_;
+  double sigma_ = 0.0;
+};
+
+class StrictBound : public MassAccumulator {
+ public:
+  explicit StrictBound(const EmbedOptions& options)
+      : factor_((1.0 - options.alpha) / options.alpha),
+        column_(options, /*num_columns=*/1) {}
+
+  void SetLargestEntry(NodeId node, float largest) override {
+    MassAccumulator::SetLargestEntry(node, largest);
+    column_.SetFeatures(node, {&largest, 1});
+    features_changed_ = true;
+  }
+
+  void FeatureChange(NodeId, float largest_change) override {
+    drift_ += largest_change;
+    Add(largest_change);
+  }
+
+  void BeforeChange(const DynamicGraph& graph, NodeId node) override {
+    MassAccumulator::BeforeChange(graph, node);
+    changes_.BeforeChange(graph, node);
+  }
+
+  void EndEvent(const DynamicGraph& graph) override {
+    if (from_drift_ > from_column_) Refresh(graph);
+  }
+
+  double sigma() const override { return sigma_; }
+
+  void Reset(const DynamicGraph& graph) override {
+    sigma_ = 0.0;
+    Refresh(graph);
+  }
+
+ private:
+  void Grow(NodeId num_nodes) override {
+    MassAccumulator::Grow(num_nodes);
+    column_.Grow(num_nodes);
+  }
+
+  void ColumnChange(NodeId node, double norm) override {
+    Grow(node + 1);
+    // The column is known up to its own solver error, which is never negative here.
+    const double known = column_.Value(node, 0) + solver_error_;
+    const double scale = factor_ * norm;
+    from_column_ += scale * known;
+    from_drift_ += scale * drift_;
+    const double shift = scale * (known + drift_);
+    drift_ += shift;
+    Add(shift);
+  }
+
+  void Add(double shift) { sigma_ += mass() > 0.0 ? shift / mass() : 0.0; }
+
+  void Refresh(const DynamicGraph& graph) {
+    if (!changes_.empty() || features_changed_) {
+      column_.Grow(graph.num_nodes());
+      column_.Update(graph, changes_);
+      changes_.Clear();
+      features_changed_ = false;
+      solver_error_ = column_.ErrorBound();
+    }
+    drift_ = from_column_ = from_drift_ = 0.0;
+  }
+
+  double factor_;
+  EmbeddingEngine column_;
+  NeighbourhoodChanges changes_;
+  bool features_changed_ = false;
+  double solver_error_ = 0.0;
+  double drift_ = 0.0;        // of z^ since it was refreshed, not divided by the mass
+  double from_column_ = 0.0;  // parts of the drift that z^ and the drift itself have made
+  double from_drift_ = 0.0;
+  double sigma_ = 0.0;
+};
+
+}  // namespace
+
+std::unique_ptr<ShiftAccumulator> ShiftAccumulator::Make(const SampleOptions& sample,
+                                                         const EmbedOptions& embed) {
+  switch (sample.bound) {
+    case ShiftBound::kPaper:
+      return std::make_unique<PaperBound>(embed.alpha, embed.epsilon);
+    case ShiftBound::kStrict:
+      return std::make_unique<StrictBound>(embed);
+    case ShiftBound::kRelative:
+      break;
+  }
+  return std::make_unique<RelativeBound>(embed.alpha);
+}
+
+}  // namespace coden

@@ -1,0 +1,158 @@
+#include "coden/snapshot/snapshot_writer.h"
+
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/builder.h>
+#include <arrow/compute/api.h>
+#include <arrow/type.h>
+
+namespace coden {
+
+namespace {
+
+constexpr char kFormatVersion[] = "1";
+
+std::shared_ptr<arrow::Field> ElementField() {
+  return arrow::field("element", arrow::float32(), /*nullable=*/false);
+}
+
+// Cut a row-by-row matrix into one array per column.
+arrow::Result<std::vector<std::shared_ptr<arrow::Array>>> Transpose(
+    const arrow::FloatArray& values, std::int64_t rows, int width) {
+  std::vector<std::shared_ptr<arrow::Array>> columns;
+  for (int column = 0; column < width; ++column) {
+    std::vector<float> numbers(rows);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      numbers[row] = values.Value(row * width + column);
+    }
+    columns.push_back(std::make_shared<arrow::FloatArray>(
+        rows, arrow::Buffer::FromVector(std::move(numbers))));
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::shared_ptr<arrow::Schema> SnapshotSchema(
+    const std::shared_ptr<arrow::DataType>& id_type, SnapshotLayout layout, int width) {
+  arrow::FieldVector fields = {arrow::field("node", id_type, /*nullable=*/false)};
+  switch (layout) {
+    case SnapshotLayout::kList:
+      fields.push_back(
+          arrow::field("embedding", arrow::list(ElementField()), /*nullable=*/false));
+      break;
+    case SnapshotLayout::kFixed:
+      fields.push_back(arrow::field("embedding",
+                                    arrow::fixed_size_list(ElementField(), width),
+                                    /*nullable=*/false));
+      break;
+    case SnapshotLayout::kColumns:
+      for (int column = 0; column < width; ++column) {
+        fields.push_back(arrow::field("e" + std::to_string(column), arrow::float32(),
+                                      /*nullable=*/false));
+      }
+      break;
+  }
+  return arrow::schema(fields);
+}
+
+SnapshotWriter::SnapshotWriter(const SnapshotOptions& options, RunLayout layout,
+                               const Schedule& schedule, int width,
+                               SnapshotProvenance provenance, const NodeIdMap* keep)
+    : options_(options),
+      layout_(std::move(layout)),
+      schedule_(schedule),
+      width_(width),
+      provenance_(std::move(provenance)),
+      keep_(keep) {}
+
+arrow::Result<SchemaPtr> SnapshotWriter::Bind(const SchemaPtr& input) {
+  file_schema_ =
+      SnapshotSchema(input->GetFieldByName("node")->type(), options_.layout, width_);
+  return input;
+}
+
+arrow::Status SnapshotWriter::OpenFile(int snapshot) {
+  ParquetFileOptions options;
+  options.compression = options_.compression;
+  options.metadata = arrow::key_value_metadata({
+      {"coden.format_version", kFormatVersion},
+      {"coden.run_id", provenance_.run_id},
+      {"coden.parameters", provenance_.parameters},
+      {"coden.input_fingerprint", provenance_.input_fingerprint},
+      {"coden.snapshot_time", std::to_string(schedule_[snapshot].time)},
+      {"coden.dim", std::to_string(width_)},
+  });
+  const std::string stage = std::string(RunLayout::kStage) + "/snapshot.parquet";
+  ARROW_ASSIGN_OR_RAISE(
+      file_, ParquetFileWriter::Open(layout_.Path(RunLayout::Snapshot(snapshot)),
+                                     layout_.Path(stage), file_schema_, options));
+  open_snapshot_ = snapshot;
+  return arrow::Status::OK();
+}
+
+arrow::Status SnapshotWriter::CloseFile() {
+  if (file_ == nullptr) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(FileRecord record, file_->Close());
+  record.path = RunLayout::Snapshot(open_snapshot_);
+  files_.push_back(std::move(record));
+  file_.reset();
+  return arrow::Status::OK();
+}
+
+arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
+  // An empty batch stands for a snapshot without rows and carries no number: it is the
+  // next.
+  const int snapshot =
+      batch->num_rows() == 0
+          ? open_snapshot_ + 1
+          : static_cast<const arrow::Int32Array&>(*batch->column(0)).Value(0);
+  if (snapshot != open_snapshot_) {
+    ARROW_RETURN_NOT_OK(CloseFile());
+    ARROW_RETURN_NOT_OK(OpenFile(snapshot));
+  }
+  ARROW_ASSIGN_OR_RAISE(batch, KeepRows(batch));
+  ARROW_ASSIGN_OR_RAISE(const auto rows, Arrange(*batch));
+  return file_->Write(*rows);
+}
+
+arrow::Status SnapshotWriter::Finish(const Emit&) { return CloseFile(); }
+
+arrow::Result<BatchPtr> SnapshotWriter::KeepRows(const BatchPtr& batch) const {
+  if (keep_ == nullptr) return batch;
+  std::vector<NodeId> found;
+  ARROW_RETURN_NOT_OK(keep_->Find(*batch->column(1), &found));
+  arrow::BooleanBuilder mask;
+  for (const NodeId node : found) ARROW_RETURN_NOT_OK(mask.Append(node != kNoNode));
+  ARROW_ASSIGN_OR_RAISE(const auto kept, mask.Finish());
+  ARROW_ASSIGN_OR_RAISE(const auto filtered, arrow::compute::Filter(batch, kept));
+  return filtered.record_batch();
+}
+
+arrow::Result<BatchPtr> SnapshotWriter::Arrange(const arrow::RecordBatch& batch) const {
+  const std::int64_t rows = batch.num_rows();
+  const auto& lists = static_cast<const arrow::ListArray&>(*batch.column(2));
+  std::vector<std::shared_ptr<arrow::Array>> columns = {batch.column(1)};
+  switch (options_.layout) {
+    case SnapshotLayout::kList:
+      columns.push_back(batch.column(2));
+      break;
+    case SnapshotLayout::kFixed: {
+      ARROW_ASSIGN_OR_RAISE(const auto values, lists.Flatten());
+      columns.push_back(std::make_shared<arrow::FixedSizeListArray>(
+          file_schema_->field(1)->type(), rows, values));
+      break;
+    }
+    case SnapshotLayout::kColumns: {
+      ARROW_ASSIGN_OR_RAISE(const auto values, lists.Flatten());
+      ARROW_ASSIGN_OR_RAISE(
+          const auto parts,
+          Transpose(static_cast<const arrow::FloatArray&>(*values), rows, width_));
+      columns.insert(columns.end(), parts.begin(), parts.end());
+      break;
+    }
+  }
+  return arrow::RecordBatch::Make(file_schema_, rows, columns);
+}
+
+}  // namespace coden
