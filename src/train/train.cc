@@ -26,6 +26,12 @@ std::string StagePath(const RunLayout& layout, std::string_view name) {
   return layout.Path(std::string(RunLayout::kStage) + "/" + std::string(name));
 }
 
+arrow::Status OutOfMemory() {
+  return arrow::Status::OutOfMemory(
+      "training ran out of memory: lower `train.batch` or `train.hidden`, or raise "
+      "`sample.lambda` for fewer snapshots");
+}
+
 // Every part must have a pair that counts: a node with a label and an event by some t_k.
 arrow::Status CheckSplit(const TrainingData& data, std::span<const Part> split) {
   const auto check = [&](Part part, const char* verb) {
@@ -160,16 +166,11 @@ arrow::Result<TrainSummary> Train(const Settings& settings, const RunContext& co
   try {
     return TrainStage(settings, context).Run();
   } catch (const std::bad_alloc&) {
-    return arrow::Status::OutOfMemory(
-        "training ran out of memory: lower `train.batch` or `train.hidden`, or raise "
-        "`sample.lambda` for fewer snapshots");
-  } catch (const c10::OutOfMemoryError&) {
-    return arrow::Status::OutOfMemory(
-        "training ran out of memory: lower `train.batch` or `train.hidden`, or raise "
-        "`sample.lambda` for fewer snapshots");
+    return OutOfMemory();
   } catch (const c10::Error& error) {
-    return arrow::Status::UnknownError("LibTorch failed while training: ",
-                                       error.what_without_backtrace());
+    const std::string what = error.what_without_backtrace();
+    if (what.find("allocate memory") != std::string::npos) return OutOfMemory();
+    return arrow::Status::UnknownError("LibTorch failed while training: ", what);
   } catch (const std::exception& error) {
     return arrow::Status::UnknownError("training failed: ", error.what());
   }

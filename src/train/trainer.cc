@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <thread>
 
 #include <ATen/Context.h>
@@ -151,12 +152,7 @@ class Trainer {
       const Rows rows = Forward(batch, present_);
       const torch::Tensor loss = torch::cross_entropy_loss(rows.logits, rows.labels);
       const double value = loss.item<double>();
-      if (!std::isfinite(value)) {
-        return arrow::Status::ExecutionError(
-            "the training loss is not finite; the steps are probably too long: lower "
-            "`train.learning_rate` (now ",
-            options_.learning_rate, "), at epoch ", epoch, ", step ", num_steps_);
-      }
+      if (!std::isfinite(value)) return NotFinite(epoch);
       loss.backward();
       optimizer_.step();
       loss_sum += value * static_cast<double>(rows.labels.size(0));
@@ -164,6 +160,15 @@ class Trainer {
       return arrow::Status::OK();
     }));
     return loss_sum / static_cast<double>(num_rows);
+  }
+
+  arrow::Status NotFinite(int epoch) const {
+    char rate[32];
+    std::snprintf(rate, sizeof(rate), "%g", options_.learning_rate);
+    return arrow::Status::ExecutionError(
+        "the training loss is not finite; the steps are probably too long: lower "
+        "`train.learning_rate`: ",
+        rate, " at epoch ", epoch, ", step ", num_steps_);
   }
 
   arrow::Result<double> MicroF1(std::span<const std::int64_t> nodes) {
