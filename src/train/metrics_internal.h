@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "train/trainer_internal.h"
+
+namespace coden {
+
+/// Scores of one prediction time; the columns of metrics.parquet after `run`.
+struct PredictionMetrics {
+  int prediction = 0;
+  EventTime time = 0;
+  std::int64_t test_nodes = 0;
+  std::int64_t absent_nodes = 0;
+  double micro_f1 = 0.0;
+  double micro_f1_all = 0.0;
+  double macro_f1 = 0.0;
+  double validate_micro_f1 = 0.0;
+  double loss = 0.0;
+};
+
+/// Score a model at every prediction time. Scores over no nodes are NaN. The macro mean
+/// is over the classes that occur as a label among the test nodes; a class that is only
+/// predicted counts through the nodes it was taken from.
+std::vector<PredictionMetrics> ScorePredictions(const TrainingData& data,
+                                                std::span<const Part> split,
+                                                const PairScores& scores);
+
+/// Return the mean test Micro-F1 over the prediction times that have test nodes; NaN if
+/// none has.
+double AverageMicroF1(std::span<const PredictionMetrics> metrics);
+
+}  // namespace coden

@@ -1,0 +1,173 @@
+#include <cstdio>
+#include <filesystem>
+
+#include <arrow/builder.h>
+#include <arrow/type.h>
+#include <arrow/util/io_util.h>
+#include <nlohmann/json.hpp>
+
+#include "snapshot/hashing_stream_internal.h"
+#include "train/train_files_internal.h"
+
+namespace coden {
+
+namespace {
+
+std::shared_ptr<arrow::Field> Required(const char* name,
+                                       std::shared_ptr<arrow::DataType> type) {
+  return arrow::field(name, std::move(type), /*nullable=*/false);
+}
+
+const char* NameOf(Part part) {
+  switch (part) {
+    case Part::kTrain:
+      return "train";
+    case Part::kValidate:
+      return "validate";
+    case Part::kTest:
+      break;
+  }
+  return "test";
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> FinishBatch(
+    const std::shared_ptr<arrow::Schema>& schema,
+    std::initializer_list<arrow::ArrayBuilder*> builders) {
+  std::vector<std::shared_ptr<arrow::Array>> columns;
+  for (arrow::ArrayBuilder* builder : builders) {
+    ARROW_ASSIGN_OR_RAISE(auto column, builder->Finish());
+    columns.push_back(std::move(column));
+  }
+  const std::int64_t num_rows = columns.front()->length();
+  return arrow::RecordBatch::Make(schema, num_rows, std::move(columns));
+}
+
+}  // namespace
+
+std::shared_ptr<arrow::Schema> PredictionsSchema(
+    const std::shared_ptr<arrow::DataType>& node_type,
+    const std::shared_ptr<arrow::DataType>& label_type) {
+  return arrow::schema({
+      Required("run", arrow::int32()),
+      Required("node", node_type),
+      Required("prediction", arrow::int32()),
+      Required("time", arrow::int64()),
+      Required("label", label_type),
+      Required("predicted", label_type),
+      Required("probability", arrow::float64()),
+      Required("split", arrow::utf8()),
+      Required("present", arrow::boolean()),
+  });
+}
+
+std::shared_ptr<arrow::Schema> MetricsSchema() {
+  return arrow::schema({
+      Required("run", arrow::int32()),
+      Required("prediction", arrow::int32()),
+      Required("time", arrow::int64()),
+      Required("test_nodes", arrow::int64()),
+      Required("absent_nodes", arrow::int64()),
+      Required("micro_f1", arrow::float64()),
+      Required("micro_f1_all", arrow::float64()),
+      Required("macro_f1", arrow::float64()),
+      Required("validate_micro_f1", arrow::float64()),
+      Required("loss", arrow::float64()),
+  });
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> PredictionsBatch(
+    const TrainingInput& input, std::span<const Part> split, const PairScores& scores,
+    int run, std::int64_t k) {
+  const TrainingData& data = input.data;
+  const PredictionPoint& point = data.predictions[k];
+  const arrow::ArraySpan node_ids(*input.node_ids->data());
+  const arrow::ArraySpan classes(*input.classes->data());
+  arrow::Int32Builder runs, predictions;
+  arrow::Int64Builder times;
+  arrow::DoubleBuilder probabilities;
+  arrow::StringBuilder splits;
+  arrow::BooleanBuilder presents;
+  // Ids and classes are of the user's type, int64 or utf8.
+  ARROW_ASSIGN_OR_RAISE(auto nodes, arrow::MakeBuilder(input.node_ids->type()));
+  ARROW_ASSIGN_OR_RAISE(auto labels, arrow::MakeBuilder(input.classes->type()));
+  ARROW_ASSIGN_OR_RAISE(auto predicted, arrow::MakeBuilder(input.classes->type()));
+  for (std::int64_t node = 0; node < data.num_nodes; ++node) {
+    const std::int64_t pair = node * data.num_predictions() + k;
+    if (data.labels[pair] < 0) continue;
+    ARROW_RETURN_NOT_OK(runs.Append(run));
+    ARROW_RETURN_NOT_OK(nodes->AppendArraySlice(node_ids, node, 1));
+    ARROW_RETURN_NOT_OK(predictions.Append(point.prediction));
+    ARROW_RETURN_NOT_OK(times.Append(point.time));
+    ARROW_RETURN_NOT_OK(labels->AppendArraySlice(classes, data.labels[pair], 1));
+    ARROW_RETURN_NOT_OK(predicted->AppendArraySlice(classes, scores.predicted[pair], 1));
+    ARROW_RETURN_NOT_OK(probabilities.Append(scores.probability[pair]));
+    ARROW_RETURN_NOT_OK(splits.Append(NameOf(split[node])));
+    ARROW_RETURN_NOT_OK(presents.Append(data.present[pair] != 0));
+  }
+  return FinishBatch(PredictionsSchema(input.node_ids->type(), input.classes->type()),
+                     {&runs, nodes.get(), &predictions, &times, labels.get(),
+                      predicted.get(), &probabilities, &splits, &presents});
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> MetricsBatch(
+    std::span<const std::vector<PredictionMetrics>> runs) {
+  arrow::Int32Builder run, prediction;
+  arrow::Int64Builder time, test_nodes, absent_nodes;
+  arrow::DoubleBuilder micro_f1, micro_f1_all, macro_f1, validate_micro_f1, loss;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const PredictionMetrics& metrics : runs[i]) {
+      ARROW_RETURN_NOT_OK(run.Append(static_cast<std::int32_t>(i)));
+      ARROW_RETURN_NOT_OK(prediction.Append(metrics.prediction));
+      ARROW_RETURN_NOT_OK(time.Append(metrics.time));
+      ARROW_RETURN_NOT_OK(test_nodes.Append(metrics.test_nodes));
+      ARROW_RETURN_NOT_OK(absent_nodes.Append(metrics.absent_nodes));
+      ARROW_RETURN_NOT_OK(micro_f1.Append(metrics.micro_f1));
+      ARROW_RETURN_NOT_OK(micro_f1_all.Append(metrics.micro_f1_all));
+      ARROW_RETURN_NOT_OK(macro_f1.Append(metrics.macro_f1));
+      ARROW_RETURN_NOT_OK(validate_micro_f1.Append(metrics.validate_micro_f1));
+      ARROW_RETURN_NOT_OK(loss.Append(metrics.loss));
+    }
+  }
+  return FinishBatch(MetricsSchema(),
+                     {&run, &prediction, &time, &test_nodes, &absent_nodes, &micro_f1,
+                      &micro_f1_all, &macro_f1, &validate_micro_f1, &loss});
+}
+
+std::string MetricsLine(int run, const EpochRecord& record) {
+  const nlohmann::ordered_json line = {{"run", run},
+                                       {"epoch", record.epoch},
+                                       {"loss", record.loss},
+                                       {"validate_micro_f1", record.validate_micro_f1},
+                                       {"seconds", record.seconds}};
+  return line.dump() + "\n";
+}
+
+arrow::Status WriteRunFile(const RunLayout& layout, const std::string& name,
+                           std::string_view bytes) {
+  namespace fs = std::filesystem;
+  const std::string path = layout.Path(name);
+  const std::string stage_path = layout.Path(std::string(RunLayout::kStage) + "/" + name);
+  for (const std::string& file : {path, stage_path}) {
+    std::error_code error;
+    fs::create_directories(fs::path(file).parent_path(), error);
+    if (error) {
+      return arrow::internal::IOErrorFromErrno(
+          error.value(), "cannot create the directory of '", file, "'");
+    }
+  }
+  std::error_code ignored;
+  fs::remove(stage_path, ignored);
+  ARROW_ASSIGN_OR_RAISE(const auto file, HashingFile::Create(stage_path));
+  arrow::Status status =
+      file->Write(bytes.data(), static_cast<std::int64_t>(bytes.size()));
+  status &= file->Close();
+  if (status.ok() && std::rename(stage_path.c_str(), path.c_str()) != 0) {
+    status = arrow::internal::IOErrorFromErrno(errno, "cannot rename '", stage_path,
+                                               "' to '", path, "'");
+  }
+  if (!status.ok()) fs::remove(stage_path, ignored);
+  ARROW_RETURN_NOT_OK(status);
+  return SyncParentDirectory(path);
+}
+
+}  // namespace coden

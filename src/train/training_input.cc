@@ -1,0 +1,262 @@
+#include "train/training_input_internal.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include <arrow/table.h>
+
+#include "coden/graph/node_id_map.h"
+#include "coden/pipeline/error.h"
+#include "coden/pipeline/run_layout.h"
+#include "coden/read/labels.h"
+#include "coden/sample/schedule.h"
+#include "coden/snapshot/parquet_file.h"
+#include "train/snapshot_rows_internal.h"
+#include "train/trainer_internal.h"
+
+namespace coden {
+
+namespace {
+
+constexpr EventTime kNever = std::numeric_limits<EventTime>::max();
+
+arrow::Result<Schedule> ReadSchedule(const RunLayout& layout) {
+  const std::string path = layout.Path(RunLayout::kSchedule);
+  if (!std::filesystem::exists(path)) {
+    return UsageError(
+        "`run.directory` holds no snapshots yet: run `coden embed` first: '",
+        layout.directory, "'");
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(path));
+  return ScheduleFromTable(*table);
+}
+
+// Find the rows of `ids` among the labelled nodes.
+arrow::Status FindNodes(const Labels& labels, const arrow::Array& ids,
+                        std::vector<NodeId>* out) {
+  const arrow::DataType& label_type = *labels.nodes->id_type();
+  if (!ids.type()->Equals(label_type)) {
+    return InputError("the labels and the edge log must name nodes by one type: the ",
+                      "labels have ", label_type.ToString(), ", the log ",
+                      ids.type()->ToString());
+  }
+  return labels.nodes->Find(ids, out);
+}
+
+class Loader {
+ public:
+  Loader(const Settings& settings, const RunContext& context)
+      : settings_(settings), context_(context), layout_{settings.run.directory} {}
+
+  arrow::Result<TrainingInput> Load() {
+    ARROW_ASSIGN_OR_RAISE(labels_, ReadLabels(settings_.input));
+    ARROW_RETURN_NOT_OK(ChooseSnapshots());
+    ARROW_RETURN_NOT_OK(ChooseNodes());
+    ARROW_RETURN_NOT_OK(FillLabels());
+    ARROW_RETURN_NOT_OK(FillPresent());
+    ARROW_RETURN_NOT_OK(FillHistory());
+    input_.classes = labels_.classes;
+    return std::move(input_);
+  }
+
+ private:
+  // All snapshots up to the last prediction time, or those at prediction times alone.
+  arrow::Status ChooseSnapshots() {
+    ARROW_ASSIGN_OR_RAISE(const Schedule schedule, ReadSchedule(layout_));
+    const bool history = ReadsHistory(settings_.train.model);
+    std::size_t num_needed = 0;
+    for (const SchedulePoint& point : schedule) {
+      if (history || point.at_prediction) snapshots_.push_back(point.snapshot);
+      if (!point.at_prediction) continue;
+      num_needed = snapshots_.size();
+      data().predictions.push_back(
+          {point.prediction, point.time, static_cast<std::int64_t>(num_needed) - 1});
+    }
+    snapshots_.resize(num_needed);
+    data().num_snapshots = static_cast<std::int64_t>(num_needed);
+    if (num_needed == 0) {
+      return InputError("the run has no prediction time: nothing to train on: '",
+                        layout_.directory, "'");
+    }
+    return arrow::Status::OK();
+  }
+
+  // A node that is in some snapshot is in all later ones, so the last one tells.
+  arrow::Status ChooseNodes() {
+    ARROW_ASSIGN_OR_RAISE(const SnapshotRows last, ReadSnapshot(snapshots_.back()));
+    std::vector<NodeId> found;
+    ARROW_RETURN_NOT_OK(FindNodes(labels_, *last.nodes(), &found));
+    dense_.assign(static_cast<std::size_t>(labels_.nodes->size()), kNoNode);
+    for (const NodeId node : found) {
+      if (node != kNoNode) dense_[node] = 0;
+    }
+    for (NodeId node = 0; node < labels_.nodes->size(); ++node) {
+      if (dense_[node] == kNoNode) continue;
+      dense_[node] = static_cast<NodeId>(known_.size());
+      known_.push_back(node);
+    }
+    data().num_nodes = static_cast<std::int64_t>(known_.size());
+    data().num_channels = last.num_channels();
+    input_.num_unknown = labels_.nodes->size() - data().num_nodes;
+    if (known_.empty()) {
+      return InputError(
+          "no labelled node is in the snapshots: check that `input.labels` "
+          "and `input.edges` name the same nodes: ",
+          labels_.nodes->size(), " labels");
+    }
+    return labels_.nodes->Take(known_).Value(&input_.node_ids);
+  }
+
+  arrow::Status FillLabels() {
+    const std::int64_t num_predictions = data().num_predictions();
+    data().labels.assign(known_.size() * data().predictions.size(), -1);
+    data().num_classes = static_cast<int>(labels_.classes->length());
+    std::set<std::int32_t> used;
+    for (std::int64_t k = 0; k < num_predictions; ++k) {
+      const auto now = labels_.At(data().predictions[k].time);
+      for (std::int64_t i = 0; i < data().num_nodes; ++i) {
+        const std::int32_t label = now[known_[i]];
+        data().labels[i * num_predictions + k] = label;
+        if (label >= 0) used.insert(label);
+      }
+    }
+    if (used.empty()) {
+      return InputError("no label is valid at a prediction time: the last one is ",
+                        data().predictions.back().time);
+    }
+    if (used.size() < 2) {
+      return InputError("training needs two classes or more: all labels of nodes in the ",
+                        "snapshots are of one");
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status FillPresent() {
+    ARROW_ASSIGN_OR_RAISE(const auto table,
+                          ReadParquetFile(layout_.Path(RunLayout::kNodes)));
+    ARROW_ASSIGN_OR_RAISE(const auto batch, table->CombineChunksToBatch());
+    const auto ids = batch->GetColumnByName("node");
+    const auto column = batch->GetColumnByName("first_event");
+    if (ids == nullptr || column == nullptr || column->type_id() != arrow::Type::INT64) {
+      return CorruptionError("'", layout_.Path(RunLayout::kNodes),
+                             "' must have the columns node and first_event (int64)");
+    }
+    const auto& first_event = static_cast<const arrow::Int64Array&>(*column);
+    std::vector<NodeId> found;
+    ARROW_RETURN_NOT_OK(FindNodes(labels_, *ids, &found));
+    std::vector<EventTime> since(known_.size(), kNever);
+    for (std::size_t row = 0; row < found.size(); ++row) {
+      const auto at = static_cast<std::int64_t>(row);
+      if (found[row] == kNoNode || dense_[found[row]] == kNoNode) continue;
+      if (first_event.IsValid(at)) since[dense_[found[row]]] = first_event.Value(at);
+    }
+    for (const EventTime first : since) {
+      for (const PredictionPoint& point : data().predictions) {
+        data().present.push_back(first != kNever && first <= point.time);
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status FillHistory() {
+    ARROW_RETURN_NOT_OK(CheckMemory());
+    const std::int64_t num_channels = data().num_channels;
+    const std::int64_t node_size = num_channels * data().num_snapshots;
+    data().history.assign(static_cast<std::size_t>(data().num_nodes * node_size), 0.0f);
+    std::vector<NodeId> found;
+    for (std::int64_t s = 0; s < data().num_snapshots; ++s) {
+      ARROW_RETURN_NOT_OK(context_.stop.Poll());
+      ARROW_ASSIGN_OR_RAISE(const SnapshotRows rows, ReadSnapshot(snapshots_[s]));
+      ARROW_RETURN_NOT_OK(FindNodes(labels_, *rows.nodes(), &found));
+      for (std::int64_t row = 0; row < rows.num_rows(); ++row) {
+        if (found[row] == kNoNode || dense_[found[row]] == kNoNode) continue;
+        float* out =
+            data().history.data() + dense_[found[row]] * node_size + s * num_channels;
+        if (rows.CopyNormalised(row, out)) continue;
+        return CorruptionError("an embedding is not finite: node ",
+                               labels_.nodes->Show(found[row]), ", snapshot ",
+                               snapshots_[s]);
+      }
+    }
+    MakeTimeFastest();
+    return arrow::Status::OK();
+  }
+
+  // Snapshots arrive one by one as rows of channels; models read channels over time.
+  void MakeTimeFastest() {
+    const std::int64_t num_channels = data().num_channels;
+    const std::int64_t num_snapshots = data().num_snapshots;
+    std::vector<float> block(static_cast<std::size_t>(num_channels * num_snapshots));
+    for (std::int64_t node = 0; node < data().num_nodes; ++node) {
+      float* out = data().history.data() + node * num_channels * num_snapshots;
+      std::copy(out, out + block.size(), block.data());
+      for (std::int64_t channel = 0; channel < num_channels; ++channel) {
+        for (std::int64_t s = 0; s < num_snapshots; ++s) {
+          *out++ = block[s * num_channels + channel];
+        }
+      }
+    }
+  }
+
+  // The history, one mini-batch of it, and the hidden activations of that mini-batch with
+  // their gradients.
+  arrow::Status CheckMemory() const {
+    const std::int64_t limit = settings_.run.memory_limit;
+    const TrainingData& data = input_.data;
+    const std::int64_t batch =
+        std::min<std::int64_t>(settings_.train.batch, data.num_nodes);
+    const double history = 4.0 * static_cast<double>(data.num_nodes) *
+                           static_cast<double>(data.num_channels * data.num_snapshots);
+    const double step =
+        4.0 * static_cast<double>(batch) *
+        static_cast<double>(data.num_channels * data.num_snapshots +
+                            data.num_predictions() *
+                                (4 * settings_.train.hidden * settings_.train.layers +
+                                 4 * data.num_channels));
+    if (limit == 0 || history + step <= static_cast<double>(limit)) {
+      return arrow::Status::OK();
+    }
+    return ResourceError(
+        "training needs about ", static_cast<std::int64_t>((history + step) / 1e6) + 1,
+        " MB (", data.num_nodes, " labelled nodes x ", data.num_snapshots,
+        " snapshots x ", data.num_channels,
+        " channels, and one mini-batch): raise `run.memory_limit` or `sample.lambda`, or "
+        "lower `train.batch`: the limit is ",
+        limit / 1'000'000, " MB");
+  }
+
+  arrow::Result<SnapshotRows> ReadSnapshot(int snapshot) const {
+    const std::string path = layout_.Path(RunLayout::Snapshot(snapshot));
+    ARROW_ASSIGN_OR_RAISE(SnapshotRows rows, SnapshotRows::Read(path));
+    const std::int64_t num_channels = input_.data.num_channels;
+    if (rows.num_rows() > 0 && num_channels > 0 && rows.num_channels() != num_channels) {
+      return CorruptionError(
+          "all snapshots must have embeddings of one length: ", num_channels,
+          " and, in '", path, "', ", rows.num_channels());
+    }
+    return rows;
+  }
+
+  TrainingData& data() { return input_.data; }
+
+  const Settings& settings_;
+  const RunContext& context_;
+  const RunLayout layout_;
+  Labels labels_;
+  std::vector<int> snapshots_;  // those that are held, in order of time
+  std::vector<NodeId> known_;   // labelled nodes that are in a snapshot
+  std::vector<NodeId> dense_;   // from labelled node to its place in known_, or kNoNode
+  TrainingInput input_;
+};
+
+}  // namespace
+
+arrow::Result<TrainingInput> LoadTrainingInput(const Settings& settings,
+                                               const RunContext& context) {
+  return Loader(settings, context).Load();
+}
+
+}  // namespace coden

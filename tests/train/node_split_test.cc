@@ -1,0 +1,57 @@
+#include "train/node_split_internal.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace coden {
+namespace {
+
+std::int64_t Count(const std::vector<Part>& split, Part part) {
+  return std::count(split.begin(), split.end(), part);
+}
+
+TEST(NodeSplit, GivesEveryPartItsRoundedShare) {
+  const auto split = SplitNodes(1001, {0.7, 0.1, 0.2}, /*seed=*/3);
+  EXPECT_EQ(Count(split, Part::kTrain), 701);
+  EXPECT_EQ(Count(split, Part::kValidate), 100);
+  EXPECT_EQ(Count(split, Part::kTest), 200);
+  EXPECT_EQ(Count(SplitNodes(1, {0.7, 0.1, 0.2}, 0), Part::kTrain), 1);
+  EXPECT_TRUE(SplitNodes(0, {0.7, 0.1, 0.2}, 0).empty());
+}
+
+TEST(NodeSplit, DependsOnTheSeedAlone) {
+  const auto split = SplitNodes(500, {0.7, 0.1, 0.2}, /*seed=*/3);
+  EXPECT_EQ(split, SplitNodes(500, {0.7, 0.1, 0.2}, /*seed=*/3));
+  EXPECT_NE(split, SplitNodes(500, {0.7, 0.1, 0.2}, /*seed=*/4));
+}
+
+// Published split files would break if the generator changed.
+TEST(NodeSplit, TheGeneratorIsSplitmix64) {
+  SplitMix64 random(1234567);
+  EXPECT_EQ(random.Next(), 6457827717110365317u);
+  EXPECT_EQ(random.Next(), 3203168211198807973u);
+}
+
+TEST(NodeSplit, ShuffleKeepsTheItemsAndReachesEveryOrder) {
+  SplitMix64 random(5);
+  std::vector<int> times(6, 0);
+  for (int trial = 0; trial < 6000; ++trial) {
+    std::vector<std::int64_t> items = {0, 1, 2};
+    Shuffle(items, random);
+    std::vector<std::int64_t> sorted = items;
+    std::sort(sorted.begin(), sorted.end());
+    ASSERT_EQ(sorted, (std::vector<std::int64_t>{0, 1, 2}));
+    ++times[items[0] * 2 + (items[1] > items[2])];
+  }
+  for (const int count : times) EXPECT_NEAR(count, 1000, 150);
+}
+
+TEST(NodeSplit, NodesOfAPartAreAscending) {
+  const std::vector<Part> split = {Part::kTest, Part::kTrain, Part::kTest};
+  EXPECT_EQ(NodesOf(split, Part::kTest), (std::vector<std::int64_t>{0, 2}));
+  EXPECT_TRUE(NodesOf(split, Part::kValidate).empty());
+}
+
+}  // namespace
+}  // namespace coden
