@@ -52,8 +52,8 @@ json ToJson(const PartRecord& part) {
   json figures = json::array();
   for (const auto& figure : part.figures) {
     figures.push_back({{"name", figure.name},
-                       {"takes", figure.takes},
-                       {"gives", figure.gives},
+                       {"taken", figure.taken},
+                       {"given", figure.given},
                        {"seconds", figure.seconds}});
   }
   json files = json::array();
@@ -77,7 +77,7 @@ PartRecord PartFromJson(const json& value) {
   part.fingerprint = value.at("fingerprint");
   part.parameters = value.at("parameters");
   for (const auto& figure : value.at("figures")) {
-    part.figures.push_back({figure.at("name"), figure.at("takes"), figure.at("gives"),
+    part.figures.push_back({figure.at("name"), figure.at("taken"), figure.at("given"),
                             figure.at("seconds")});
   }
   part.notes = value.at("notes").get<std::vector<std::string>>();

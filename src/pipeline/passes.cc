@@ -13,6 +13,7 @@
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/runner.h"
 #include "coden/read/labels.h"
+#include "coden/report/printable.h"
 #include "coden/sample/schedule_sampler.h"
 
 namespace coden {
@@ -20,7 +21,7 @@ namespace coden {
 namespace {
 
 std::string Count(std::int64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun);
+  return FormatCount(count) + " " + std::string(noun);
 }
 
 void NoteIf(std::int64_t count, std::string_view text, std::vector<std::string>* notes) {

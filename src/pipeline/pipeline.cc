@@ -11,6 +11,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/fingerprint.h"
+#include "coden/report/printable.h"
 
 namespace coden {
 
@@ -148,10 +149,10 @@ arrow::Result<PartRecord> RunTrainPart(const Settings& settings,
   std::snprintf(score, sizeof(score), "average Micro-F1 %.2f %%",
                 100.0 * summary.micro_f1_average);
   part.figures = {
-      {"train", std::to_string(summary.num_labelled) + " labelled nodes", score,
+      {"train", FormatCount(summary.num_labelled) + " labelled nodes", score,
        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
   if (summary.num_unknown > 0) {
-    part.notes.push_back(std::to_string(summary.num_unknown) +
+    part.notes.push_back(FormatCount(summary.num_unknown) +
                          " labels belong to nodes in no snapshot: left out");
     context.progress->Note(part.notes.back());
   }

@@ -14,10 +14,10 @@ namespace coden {
 
 /// What one stage took and gave, for the report.
 struct StageFigure {
-  std::string name;
-  std::string takes;
-  std::string gives;
-  double seconds = 0.0;
+  std::string name;      ///< read, partition, ...
+  std::string taken;     ///< such as "236,894 rows"
+  std::string given;     ///< such as "26 prediction times"
+  double seconds = 0.0;  ///< of wall time
 };
 
 /// A part of the run that is committed as a whole: `embed` (read to snapshot) or `train`.

@@ -7,17 +7,10 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include "coden/pipeline/manifest.h"
 #include "coden/snapshot/parquet_file.h"
 
 namespace coden {
-
-/// What one stage did, as the flow picture shows it.
-struct StageFigure {
-  std::string name;      ///< read, partition, ...
-  std::string taken;     ///< such as "236,894 rows"
-  std::string given;     ///< such as "26 batches"
-  double seconds = 0.0;  ///< negative: not run, its result was there already
-};
 
 /// A row of a table of facts.
 struct NamedText {
