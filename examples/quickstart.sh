@@ -14,10 +14,10 @@ echo "== Generate a data set ==" >&2
 build/coden generate sbm --out build/quickstart/data --quiet
 
 echo "== Without history: the current snapshot alone (coden-s) ==" >&2
-build/coden run pipelines/quickstart.ini --train.model coden-s \
-  --run.directory build/quickstart/run-coden-s "$@"
+build/coden run pipelines/quickstart.ini --train.model coden-s "$@"
 
 echo "== With history: the state-space model over all snapshots (coden) ==" >&2
 build/coden run pipelines/quickstart.ini "$@"
 
+echo
 echo "Report: build/quickstart/run/report.html"

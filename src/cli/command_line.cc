@@ -76,11 +76,8 @@ arrow::Result<CommandLine> ParseCommandLine(const std::vector<std::string>& argu
   try {
     using po::command_line_style::allow_guessing;
     using po::command_line_style::unix_style;
-    po::positional_options_description words;
-    words.add("", -1);
     parsed = po::command_line_parser(arguments)
                  .options(known)
-                 .positional(words)
                  .style(unix_style & ~allow_guessing)
                  .run();
   } catch (const po::unknown_option& error) {

@@ -76,7 +76,10 @@ class StepConsole : public Console {
   std::string Figures() const {
     std::string text = FormatCount(done_);
     if (total_ > 0) text += "/" + FormatCount(total_);
-    text += " " + unit_ + ", " + FormatCount(static_cast<std::int64_t>(rate())) + "/s";
+    text += " " + unit_ + ", " +
+            (rate() < 10.0 ? FormatFixed(rate(), /*digits=*/1)
+                           : FormatCount(static_cast<std::int64_t>(rate()))) +
+            "/s";
     if (total_ > 0 && done_ > 0) text += ", " + Seconds(seconds_left()) + " left";
     return text;
   }

@@ -11,6 +11,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/fingerprint.h"
+#include "coden/read/labels.h"
 #include "coden/report/printable.h"
 
 namespace coden {
@@ -190,6 +191,12 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   ARROW_RETURN_NOT_OK(CheckDirectory(layout, manifest.number > 0));
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints, ComputeFingerprints(settings));
 
+  const bool wants_training =
+      request.goal == Goal::kTrain ||
+      (request.goal == Goal::kAll && !settings.input.labels.empty());
+  // Bad labels are found before the long work, not after it.
+  if (wants_training) ARROW_RETURN_NOT_OK(ReadLabels(settings.input).status());
+
   const PartRecord* embedded = manifest.Find(kEmbedPart);
   if (request.goal == Goal::kTrain) {
     if (embedded == nullptr) {
@@ -209,9 +216,6 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
     ARROW_RETURN_NOT_OK(PublishManifest(layout, &manifest));
   }
 
-  const bool wants_training =
-      request.goal == Goal::kTrain ||
-      (request.goal == Goal::kAll && !settings.input.labels.empty());
   if (wants_training) {
     const PartRecord* trained = manifest.Find(kTrainPart);
     if (trained != nullptr && trained->fingerprint == prints.train && !request.force) {

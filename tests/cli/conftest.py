@@ -1,0 +1,98 @@
+"""What the tests of the program share: how to call it, and small inputs made on the spot."""
+
+import dataclasses
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = pathlib.Path(os.environ.get("CODEN_DATA", ROOT.parent / "shared" / "data"))
+
+
+@dataclasses.dataclass
+class Outcome:
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def error(self):
+        """The one error line; a second one, or none, is a failure of the program."""
+        prefix = "coden: error: "
+        lines = [line for line in self.stderr.splitlines() if line.startswith(prefix)]
+        assert len(lines) == 1 and self.stderr.endswith(lines[0] + "\n"), self.stderr
+        assert lines[0].isprintable()
+        return lines[0].removeprefix(prefix)
+
+
+@pytest.fixture(scope="session")
+def coden():
+    program = pathlib.Path(os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden"))
+
+    def call(*arguments, timeout=600, env=None):
+        done = subprocess.run(
+            [program, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            cwd=ROOT,
+            env={**os.environ, "CODEN_DATA": str(DATA), **(env or {})},
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+def needs_data(name):
+    return pytest.mark.skipif(
+        not (DATA / name / "edges.parquet").exists(), reason=f"{DATA / name} is not there"
+    )
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    """A small valid log with features and labels; tests spoil one thing at a time."""
+    random = np.random.default_rng(5)
+    src, dst = random.integers(0, 50, 600), random.integers(0, 50, 600)
+    tables = {
+        "edges": pa.table({"src": src, "dst": dst, "time": np.arange(600) // 3}),
+        "features": pa.table(
+            {
+                "node": np.arange(50),
+                "x": pa.array(list(random.normal(size=(50, 6)).astype("float32"))).cast(
+                    pa.list_(pa.float32())
+                ),
+            }
+        ),
+        "labels": pa.table({"node": np.arange(50), "label": np.arange(50) % 3}),
+    }
+
+    class Inputs:
+        run = tmp_path / "run"
+
+        def __getitem__(self, name):
+            return tables[name]
+
+        def __setitem__(self, name, table):
+            tables[name] = table
+
+        def path(self, name):
+            return tmp_path / f"{name}.parquet"
+
+        def flags(self, *more):
+            flags = []
+            for name, table in tables.items():
+                if isinstance(table, bytes):
+                    self.path(name).write_bytes(table)
+                elif table is not None:
+                    pq.write_table(table, self.path(name))
+                flags += [f"--input.{name}", str(self.path(name))]
+            flags += ["--run.directory", str(self.run), "--train.epochs", "2"]
+            return flags + list(more)
+
+    return Inputs()
