@@ -19,11 +19,13 @@ Classifier::Classifier(const TrainOptions& options, std::int64_t num_channels,
   }
 }
 
-torch::Tensor Classifier::Forward(const torch::Tensor& features) {
+torch::Tensor Classifier::Forward(const torch::Tensor& features, at::Generator& random) {
   torch::Tensor rows = norm_->forward(features);
   for (std::size_t layer = 0; layer + 1 < linear_.size(); ++layer) {
     rows = torch::relu(linear_[layer]->forward(rows));
-    rows = torch::dropout(rows, dropout_, is_training());
+    if (!is_training() || dropout_ == 0.0) continue;
+    const double kept = 1.0 - dropout_;
+    rows = rows * torch::empty_like(rows).bernoulli_(kept, random).mul_(1.0 / kept);
   }
   return linear_.back()->forward(rows);
 }

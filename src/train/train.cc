@@ -69,7 +69,6 @@ class TrainStage {
       context_.progress->Note("labels of nodes that are in no snapshot are left out: " +
                               std::to_string(input_.num_unknown));
     }
-    PrepareTorch(settings_.run.threads);
     ARROW_ASSIGN_OR_RAISE(
         predictions_, ParquetFileWriter::Open(layout_.Path(RunLayout::kPredictions),
                                               StagePath(layout_, RunLayout::kPredictions),
@@ -105,7 +104,7 @@ class TrainStage {
         static_cast<std::int64_t>(run) * settings_.train.epochs;
     ARROW_ASSIGN_OR_RAISE(
         TrainedModel model,
-        TrainModel(data, split, settings_.train, seed, context_,
+        TrainModel(data, split, settings_.train, seed, settings_.run.threads, context_,
                    [&](const EpochRecord& record) {
                      metrics_log_ += MetricsLine(run, record);
                      context_.progress->Advance(epochs_before + record.epoch);
