@@ -224,14 +224,12 @@ SolveWork PprBlock::Solve(const DynamicGraph& graph) {
 }
 
 double PprBlock::ErrorBound() const {
-  double largest = 0.0;
-  for (int j = 0; j < num_columns_; ++j) {
-    double norm = 0.0;
-    for (NodeId node = 0; node < num_nodes_; ++node)
-      norm += std::abs(r_[Offset(node) + j]);
-    largest = std::max(largest, norm);
+  std::vector<double> norms(width_, 0.0);
+  for (NodeId node = 0; node < num_nodes_; ++node) {
+    const double* residue = r_.data() + Offset(node);
+    for (int j = 0; j < width_; ++j) norms[j] += std::abs(residue[j]);
   }
-  return largest;
+  return *std::max_element(norms.begin(), norms.end());
 }
 
 }  // namespace coden

@@ -50,7 +50,6 @@ arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
     if (features.largest_.empty()) {
       return InputError("the features file '", input.features, "' has no rows");
     }
-    features.files_ = reader->source().files();
   } else if (input.random_features == 0) {
     return UsageError(
         "there are no features: set `input.features`, or `input.random_features` to draw "
@@ -64,8 +63,6 @@ arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
       ARROW_ASSIGN_OR_RAISE(const auto rows, reader->Next(nodes));
       if (!rows) break;
     }
-    const auto& files = reader->source().files();
-    features.files_.insert(features.files_.end(), files.begin(), files.end());
   }
   return features;
 }

@@ -101,13 +101,12 @@ class DatasetParquetSource : public ParquetSource {
                           arrow::fs::FileSystemFromUriOrPath(full, &inner));
     ARROW_ASSIGN_OR_RAISE(const auto infos, Expand(*filesystem, inner));
     for (const auto& info : infos) {
-      files_.push_back(
-          {info.path(), info.size(), info.mtime().time_since_epoch().count()});
+      files_.push_back({info.path(), info.size()});
     }
     auto format = std::make_shared<arrow::dataset::ParquetFileFormat>();
     format->default_fragment_scan_options = ScanOptions();
     ARROW_ASSIGN_OR_RAISE(auto factory, arrow::dataset::FileSystemDatasetFactory::Make(
-                                            filesystem, infos, format, {}));
+                                            filesystem_, infos, format, {}));
     ARROW_ASSIGN_OR_RAISE(dataset_, factory->Finish());
     schema_ = dataset_->schema();
     return arrow::Status::OK();
@@ -116,6 +115,11 @@ class DatasetParquetSource : public ParquetSource {
   const std::string& path() const override { return path_; }
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
   const std::vector<File>& files() const override { return files_; }
+
+  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
+      const File& file) const override {
+    return filesystem_->OpenInputFile(file.path);
+  }
 
   arrow::Result<std::int64_t> CountRows() const override {
     auto count = [this]() -> arrow::Result<std::int64_t> {
@@ -171,6 +175,7 @@ class DatasetParquetSource : public ParquetSource {
   }
 
   std::string path_;
+  std::shared_ptr<arrow::fs::FileSystem> filesystem_;
   std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<arrow::dataset::Dataset> dataset_;
   std::vector<File> files_;

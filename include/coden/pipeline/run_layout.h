@@ -17,6 +17,8 @@ struct RunLayout {
   static constexpr std::string_view kMetricsLog = "metrics.jsonl";
   static constexpr std::string_view kReport = "report.html";
   static constexpr std::string_view kModel = "model";
+  static constexpr std::string_view kModelWeights = "model/model.safetensors";
+  static constexpr std::string_view kModelConfig = "model/config.json";
   static constexpr std::string_view kNodes = "state/nodes.parquet";
   static constexpr std::string_view kCommits = "_coden";
   static constexpr std::string_view kStage = "_coden/stage";

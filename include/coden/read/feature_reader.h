@@ -46,8 +46,6 @@ class FeatureReader {
   /// Read the next rows, numbering nodes through `nodes`; nothing at the end.
   arrow::Result<std::optional<FeatureRows>> Next(NodeIdMap& nodes);
 
-  const ParquetSource& source() const { return *source_; }
-
  private:
   FeatureReader() = default;
   arrow::Status CheckRows(const FeatureRows& rows, const NodeIdMap& nodes);

@@ -42,8 +42,6 @@ class NodeFeatures {
       const std::function<void(NodeId, std::span<const float>)>& visit) const;
 
   bool has_updates() const { return !input_.feature_updates.empty(); }
-  /// Files that were read, for fingerprints.
-  const std::vector<ParquetSource::File>& files() const { return files_; }
 
   /// The stream of later vectors, in time order.
   class Updates {
@@ -71,7 +69,6 @@ class NodeFeatures {
   std::uint64_t seed_ = 0;
   int width_ = 0;
   std::vector<float> largest_;
-  std::vector<ParquetSource::File> files_;
 };
 
 }  // namespace coden

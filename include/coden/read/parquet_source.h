@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <arrow/io/type_fwd.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
@@ -37,13 +38,16 @@ class ParquetSource {
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
       const std::vector<std::string>& columns, std::int64_t batch_rows) const = 0;
 
-  /// Identity of the input: what a run compares to see whether it changed.
+  /// One file of the input, in reading order.
   struct File {
     std::string path;
     std::int64_t size = 0;
-    std::int64_t modified = 0;  ///< nanoseconds since the epoch
   };
   virtual const std::vector<File>& files() const = 0;
+
+  /// Open one of files() for reading its bytes.
+  virtual arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
+      const File& file) const = 0;
 };
 
 }  // namespace coden

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+
+#include <arrow/result.h>
+
+#include "coden/pipeline/manifest.h"
+#include "coden/pipeline/passes.h"
+#include "coden/pipeline/progress.h"
+#include "coden/pipeline/resources.h"
+#include "coden/pipeline/settings.h"
+#include "coden/train/train.h"
+
+namespace coden {
+
+/// Which parts of the pipeline to bring up to date.
+enum class Goal {
+  kEmbed,  ///< read to snapshot
+  kTrain,  ///< train, on the snapshots there are
+  kAll,    ///< both; training is left out where there are no labels
+};
+
+/// The training stage. It is handed in, so that this library does not depend on LibTorch.
+using TrainStage =
+    std::function<arrow::Result<TrainSummary>(const Settings&, const RunContext&)>;
+
+struct RunRequest {
+  Goal goal = Goal::kAll;
+  bool force = false;  ///< rebuild what is there instead of refusing or skipping
+  TrainStage train;    ///< none in a build without training
+};
+
+/// Bring the run directory up to date and publish a manifest for every part that was run.
+/// A part whose fingerprint is unchanged is skipped. A directory that holds another run,
+/// or something else, is refused.
+arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& request,
+                                    const RunContext& context);
+
+/// The first pass alone, with what the second would need.
+struct PipelinePlan {
+  SchedulePassResult scheduled;
+  ResourceEstimate resources;
+  std::int64_t num_rows = 0;
+  std::int64_t num_nodes = 0;
+  int num_columns = 0;
+};
+arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
+                                         const RunContext& context);
+
+}  // namespace coden

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "coden/report/results_table.h"
+
+namespace coden {
+
+/// Sum up metrics.parquet (schemas/metrics.csv): one row per prediction time, means over
+/// the training runs, and with several runs the standard deviation of Micro-F1 (of a
+/// sample: divided by runs - 1).
+///
+/// Footer: the average over prediction times, whose deviation is that of each run's own
+/// average, and the prediction times with the best and the worst Micro-F1. A value that
+/// is not finite counts nowhere. A table of another schema is a corruption error.
+arrow::Result<ResultsTable> MicroF1Table(const arrow::Table& metrics);
+
+}  // namespace coden

@@ -1,0 +1,243 @@
+#include "coden/pipeline/pipeline.h"
+
+#include <tbb/global_control.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <arrow/util/thread_pool.h>
+
+#include "coden/pipeline/error.h"
+#include "coden/pipeline/fingerprint.h"
+#include "coden/report/printable.h"
+
+namespace coden {
+
+namespace {
+
+constexpr std::string_view kEmbedPart = "embed";
+constexpr std::string_view kTrainPart = "train";
+
+int NumThreads(const Settings& settings) {
+  if (settings.run.threads > 0) return settings.run.threads;
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+std::string StagePath(const RunLayout& layout, std::string_view name) {
+  return layout.Path(std::string(RunLayout::kStage) + "/" + std::string(name));
+}
+
+// Name the settings whose values differ between two lists of `key = value` lines.
+std::string DifferingSettings(std::string_view ours, std::string_view theirs) {
+  std::string keys;
+  while (!ours.empty()) {
+    const std::string line(ours.substr(0, ours.find('\n')));
+    ours.remove_prefix(std::min(ours.size(), line.size() + 1));
+    if (("\n" + std::string(theirs)).find("\n" + line + "\n") == std::string::npos) {
+      keys += (keys.empty() ? "" : ", ") + line.substr(0, line.find(' '));
+    }
+  }
+  return keys.empty() ? "the input files" : keys;
+}
+
+arrow::Status CheckDirectory(const RunLayout& layout, bool has_manifest) {
+  if (layout.directory.empty()) {
+    return UsageError("there is nowhere to write: set `run.directory`");
+  }
+  if (layout.directory.find("://") != std::string::npos) {
+    return UsageError("`run.directory` must be a local folder: '", layout.directory, "'");
+  }
+  std::error_code error;
+  const std::filesystem::path path(layout.directory);
+  if (std::filesystem::exists(path, error) &&
+      !std::filesystem::is_directory(path, error)) {
+    return UsageError("`run.directory` is not a folder: '", layout.directory, "'");
+  }
+  const bool is_run =
+      has_manifest || std::filesystem::exists(layout.Path(RunLayout::kCommits), error);
+  if (!is_run && std::filesystem::exists(path, error) &&
+      !std::filesystem::is_empty(path, error)) {
+    return UsageError(
+        "`run.directory` holds files that are not a run's; choose an empty or new "
+        "folder: '",
+        layout.directory, "'");
+  }
+  std::filesystem::create_directories(layout.Path(RunLayout::kStage), error);
+  if (error) {
+    return arrow::Status::IOError("cannot create '", layout.Path(RunLayout::kStage),
+                                  "': ", error.message());
+  }
+  return arrow::Status::OK();
+}
+
+// Remove what an earlier or interrupted run left. Only names that a run makes are
+// touched.
+void RemoveOutputs(const RunLayout& layout) {
+  std::error_code ignored;
+  for (const std::string_view name :
+       {RunLayout::kSuccess, RunLayout::kSchedule, RunLayout::kPredictions,
+        RunLayout::kMetrics, RunLayout::kMetricsLog, RunLayout::kReport,
+        RunLayout::kNodes}) {
+    std::filesystem::remove(layout.Path(name), ignored);
+  }
+  for (const std::string_view folder :
+       {RunLayout::kSnapshots, RunLayout::kModel, RunLayout::kStage}) {
+    std::filesystem::remove_all(layout.Path(folder), ignored);
+  }
+}
+
+arrow::Result<PartRecord> RunEmbedPart(const Settings& settings,
+                                       const Fingerprints& prints,
+                                       const RunContext& context) {
+  const RunLayout layout{settings.run.directory};
+  RemoveOutputs(layout);
+  ARROW_ASSIGN_OR_RAISE(auto inputs, RunInputs::Open(settings));
+  ARROW_ASSIGN_OR_RAISE(const auto scheduled, RunSchedulePass(settings, inputs, context));
+  ARROW_RETURN_NOT_OK(
+      CheckResources(settings, EstimateResources(settings, inputs, scheduled.schedule)));
+
+  PartRecord part;
+  part.name = kEmbedPart;
+  part.fingerprint = prints.embed;
+  part.parameters = EmbedParameters(settings);
+  part.notes = scheduled.notes;
+  for (const std::string& note : part.notes) context.progress->Note(note);
+
+  const auto write = [&](std::string_view name, std::string_view stage,
+                         const arrow::RecordBatch& batch) -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(
+        FileRecord record,
+        WriteParquetFile(layout.Path(name), StagePath(layout, stage), batch));
+    record.path = name;
+    part.files.push_back(std::move(record));
+    return arrow::Status::OK();
+  };
+  ARROW_ASSIGN_OR_RAISE(const auto schedule, ScheduleToBatch(scheduled.schedule));
+  ARROW_RETURN_NOT_OK(write(RunLayout::kSchedule, "schedule.parquet", *schedule));
+  ARROW_ASSIGN_OR_RAISE(const auto nodes,
+                        NodesBatch(*inputs.nodes, scheduled.first_event));
+  ARROW_RETURN_NOT_OK(write(RunLayout::kNodes, "nodes.parquet", *nodes));
+
+  const SnapshotProvenance provenance{prints.embed, part.parameters, prints.input};
+  ARROW_ASSIGN_OR_RAISE(auto embedded,
+                        RunEmbedPass(settings, inputs, scheduled, provenance, context));
+  part.figures = scheduled.figures;
+  part.figures.insert(part.figures.end(), embedded.figures.begin(),
+                      embedded.figures.end());
+  part.files.insert(part.files.end(), embedded.files.begin(), embedded.files.end());
+  return part;
+}
+
+arrow::Result<PartRecord> RunTrainPart(const Settings& settings,
+                                       const Fingerprints& prints,
+                                       const TrainStage& train,
+                                       const RunContext& context) {
+  if (!train) {
+    return UsageError(
+        "this program was built without training; build with -Dtrain=enabled");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  ARROW_ASSIGN_OR_RAISE(const TrainSummary summary, train(settings, context));
+  PartRecord part;
+  part.name = kTrainPart;
+  part.fingerprint = prints.train;
+  constexpr std::string_view kTrainSection[] = {"train"};
+  part.parameters = ToIni(settings, kTrainSection);
+  char score[64];
+  std::snprintf(score, sizeof(score), "average Micro-F1 %.2f %%",
+                100.0 * summary.micro_f1_average);
+  part.figures = {
+      {"train", FormatCount(summary.num_labelled) + " labelled nodes", score,
+       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
+  if (summary.num_unknown > 0) {
+    part.notes.push_back(FormatCount(summary.num_unknown) +
+                         " labels belong to nodes in no snapshot: left out");
+    context.progress->Note(part.notes.back());
+  }
+  const RunLayout layout{settings.run.directory};
+  for (const std::string_view name :
+       {RunLayout::kPredictions, RunLayout::kMetrics, RunLayout::kMetricsLog,
+        RunLayout::kModelWeights, RunLayout::kModelConfig}) {
+    ARROW_ASSIGN_OR_RAISE(auto record, DescribeFile(layout, name));
+    part.files.push_back(std::move(record));
+  }
+  return part;
+}
+
+arrow::Status AnotherRun(const PartRecord& existing, const Settings& settings) {
+  return UsageError("'", settings.run.directory,
+                    "' holds a run with other settings or inputs; choose another "
+                    "`run.directory`, or rebuild it with --force: ",
+                    DifferingSettings(EmbedParameters(settings), existing.parameters));
+}
+
+}  // namespace
+
+arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& request,
+                                    const RunContext& context) {
+  ARROW_RETURN_NOT_OK(Validate(settings));
+  const tbb::global_control tbb_threads(tbb::global_control::max_allowed_parallelism,
+                                        static_cast<std::size_t>(NumThreads(settings)));
+  ARROW_RETURN_NOT_OK(arrow::SetCpuThreadPoolCapacity(NumThreads(settings)));
+
+  const RunLayout layout{settings.run.directory};
+  Manifest manifest;
+  auto loaded = LoadManifest(layout);
+  if (!loaded.ok() && !request.force) return loaded.status();
+  if (loaded.ok() && *loaded) manifest = **std::move(loaded);
+  ARROW_RETURN_NOT_OK(CheckDirectory(layout, manifest.number > 0));
+  ARROW_ASSIGN_OR_RAISE(const Fingerprints prints, ComputeFingerprints(settings));
+
+  const PartRecord* embedded = manifest.Find(kEmbedPart);
+  if (request.goal == Goal::kTrain) {
+    if (embedded == nullptr) {
+      return UsageError("there are no snapshots to train on in '", settings.run.directory,
+                        "': run `coden run` or `coden embed` first");
+    }
+    if (embedded->fingerprint != prints.embed) return AnotherRun(*embedded, settings);
+  } else if (embedded != nullptr && embedded->fingerprint == prints.embed &&
+             !request.force) {
+    context.progress->Note("embedding: settings and inputs are unchanged, skipped");
+  } else if (embedded != nullptr && !request.force) {
+    return AnotherRun(*embedded, settings);
+  } else {
+    manifest.parts.clear();
+    ARROW_ASSIGN_OR_RAISE(auto part, RunEmbedPart(settings, prints, context));
+    manifest.Replace(std::move(part));
+    ARROW_RETURN_NOT_OK(PublishManifest(layout, &manifest));
+  }
+
+  const bool wants_training =
+      request.goal == Goal::kTrain ||
+      (request.goal == Goal::kAll && !settings.input.labels.empty());
+  if (wants_training) {
+    const PartRecord* trained = manifest.Find(kTrainPart);
+    if (trained != nullptr && trained->fingerprint == prints.train && !request.force) {
+      context.progress->Note("training: settings and inputs are unchanged, skipped");
+    } else {
+      ARROW_ASSIGN_OR_RAISE(auto part,
+                            RunTrainPart(settings, prints, request.train, context));
+      manifest.Replace(std::move(part));
+      ARROW_RETURN_NOT_OK(PublishManifest(layout, &manifest));
+    }
+  }
+  std::ofstream(layout.Path(RunLayout::kSuccess)).flush();
+  return manifest;
+}
+
+arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
+                                         const RunContext& context) {
+  ARROW_RETURN_NOT_OK(Validate(settings));
+  ARROW_ASSIGN_OR_RAISE(auto inputs, RunInputs::Open(settings));
+  PipelinePlan plan;
+  ARROW_ASSIGN_OR_RAISE(plan.scheduled, RunSchedulePass(settings, inputs, context));
+  plan.resources = EstimateResources(settings, inputs, plan.scheduled.schedule);
+  plan.num_rows = inputs.log.num_rows;
+  plan.num_nodes = inputs.nodes->size();
+  plan.num_columns = inputs.columns.size();
+  return plan;
+}
+
+}  // namespace coden

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "coden/report/results_table.h"
+
+namespace coden {
+
+/// Scores of one prediction time, means over the runs. NaN where no run has a value.
+struct PredictionScore {
+  std::int64_t prediction = 0;
+  std::int64_t time = 0;
+  std::int64_t test_nodes = 0;
+  double micro_f1 = 0.0;
+  double micro_f1_deviation = 0.0;  ///< NaN with fewer than two runs
+  double macro_f1 = 0.0;
+  double micro_f1_all = 0.0;
+};
+
+struct MicroF1Summary {
+  std::size_t num_runs = 0;
+  std::vector<PredictionScore> scores;  ///< in order of prediction time
+  PredictionScore average;              ///< over `scores`
+  std::optional<std::size_t> best;      ///< index into `scores`
+  std::optional<std::size_t> worst;
+};
+
+arrow::Result<MicroF1Summary> SummarizeMicroF1(const arrow::Table& metrics);
+
+ResultsTable MicroF1Table(const MicroF1Summary& summary);
+
+}  // namespace coden
