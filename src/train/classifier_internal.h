@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include "coden/train/train_options.h"
+#include "train/splitmix_internal.h"
 
 namespace coden {
 
@@ -16,7 +17,7 @@ class Classifier : public torch::nn::Module {
 
   /// Map [rows, channels] to [rows, classes], the logarithms of odds. In training mode,
   /// `random` says which hidden units are dropped. May be called from many threads.
-  torch::Tensor Forward(const torch::Tensor& features, at::Generator& random);
+  torch::Tensor Forward(const torch::Tensor& features, SplitMix64& random);
 
  private:
   torch::nn::LayerNorm norm_{nullptr};

@@ -7,14 +7,14 @@
 #include <cstdio>
 #include <numeric>
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <torch/torch.h>
 
-#include "train/classifier_internal.h"
-#include "train/temporal_model_internal.h"
+#include "train/network_internal.h"
+#include "train/splitmix_internal.h"
 
 namespace coden {
 
@@ -36,41 +36,6 @@ void UseOneTorchThread() {
   done = true;
 }
 
-class Network : public torch::nn::Module {
- public:
-  Network(const TrainingData& data, const TrainOptions& options) {
-    TemporalShape shape{data.num_channels, data.num_snapshots, {}};
-    for (const PredictionPoint& point : data.predictions) {
-      shape.prediction_snapshots.push_back(point.snapshot);
-    }
-    temporal = register_module("temporal", MakeTemporalModel(options, shape));
-    classifier = register_module(
-        "classifier",
-        std::make_shared<Classifier>(options, data.num_channels, data.num_classes));
-  }
-
-  std::shared_ptr<TemporalModel> temporal;
-  std::shared_ptr<Classifier> classifier;
-};
-
-// Weights of linear layers decay; biases, the norm and the state-space parameters, whose
-// zero means nothing, do not.
-torch::optim::AdamW MakeOptimizer(const Network& network, const TrainOptions& options) {
-  std::vector<torch::Tensor> decaying;
-  std::vector<torch::Tensor> other = network.temporal->parameters();
-  for (const torch::Tensor& parameter : network.classifier->parameters()) {
-    (parameter.dim() >= 2 ? decaying : other).push_back(parameter);
-  }
-  const auto group = [&](std::vector<torch::Tensor> parameters, double weight_decay) {
-    return torch::optim::OptimizerParamGroup(
-        std::move(parameters), std::make_unique<torch::optim::AdamWOptions>(
-                                   torch::optim::AdamWOptions(options.learning_rate)
-                                       .weight_decay(weight_decay)));
-  };
-  return torch::optim::AdamW(std::vector<torch::optim::OptimizerParamGroup>{
-      group(std::move(decaying), options.weight_decay), group(std::move(other), 0.0)});
-}
-
 class Trainer {
  public:
   Trainer(const TrainingData& data, const TrainOptions& options, std::uint64_t seed,
@@ -81,7 +46,7 @@ class Trainer {
         arena_(threads > 0 ? threads : tbb::task_arena::automatic),
         random_(seed ^ kBatchOrderStream),
         network_(data, options),
-        optimizer_(MakeOptimizer(network_, options)) {
+        optimizer_(network_.MakeOptimizer(options)) {
     // from_blob takes no const pointer, but nothing here writes to these tensors.
     history_ = torch::from_blob(const_cast<float*>(data.history.data()),
                                 {data.num_nodes, data.num_channels, data.num_snapshots});
@@ -119,14 +84,14 @@ class Trainer {
       if (model.best_epoch == 0 || record.validate_micro_f1 > model.validate_micro_f1) {
         model.best_epoch = epoch;
         model.validate_micro_f1 = record.validate_micro_f1;
-        best_weights = CopyWeights();
+        best_weights = network_.CopyWeights();
       } else if (options_.patience > 0 && epoch - model.best_epoch >= options_.patience) {
         break;
       }
     }
-    RestoreWeights(best_weights);
+    network_.RestoreWeights(best_weights);
     ARROW_ASSIGN_OR_RAISE(model.scores, Predict());
-    model.weights = ExportWeights();
+    model.weights = network_.ExportWeights();
     return model;
   }
 
@@ -142,14 +107,14 @@ class Trainer {
                std::uint64_t dropout_seed) {
     const torch::Tensor nodes = torch::tensor(
         at::ArrayRef<std::int64_t>(chunk.data(), chunk.size()), torch::kInt64);
-    at::Generator random = at::make_generator<at::CPUGeneratorImpl>(dropout_seed);
+    SplitMix64 random(dropout_seed);
     Rows rows;
     rows.index = wanted.index_select(0, nodes).flatten().nonzero().flatten();
     rows.labels = labels_.index_select(0, nodes).flatten().index_select(0, rows.index);
-    const torch::Tensor features =
-        network_.temporal->Forward(history_.index_select(0, nodes));
-    rows.logits = network_.classifier->Forward(
-        features.reshape({-1, data_.num_channels}).index_select(0, rows.index), random);
+    torch::Tensor& history = chunk_history_.local();
+    history.resize_({nodes.size(0), data_.num_channels, data_.num_snapshots});
+    torch::index_select_out(history, history_, 0, nodes);
+    rows.logits = network_.Forward(history, rows.index, random);
     return rows;
   }
 
@@ -193,9 +158,9 @@ class Trainer {
     };
     std::vector<torch::Tensor> parameters = network_.parameters();
     std::vector<Part> parts((batch.size() + kChunkNodes - 1) / kChunkNodes);
-    const std::uint64_t seed = random_.Next();
+    const std::uint64_t dropout_seed = random_.Next();
     ForEachChunk(batch, [&](std::span<const std::int64_t> nodes, std::size_t chunk) {
-      const Rows rows = Forward(nodes, present_, seed + chunk);
+      const Rows rows = Forward(nodes, present_, dropout_seed + chunk);
       const torch::Tensor loss = torch::cross_entropy_loss(
           rows.logits, rows.labels, /*weight=*/{}, at::Reduction::Sum);
       parts[chunk].loss = loss.item<double>();
@@ -304,31 +269,6 @@ class Trainer {
     return nodes;
   }
 
-  std::vector<torch::Tensor> CopyWeights() const {
-    std::vector<torch::Tensor> weights;
-    for (const torch::Tensor& parameter : network_.parameters()) {
-      weights.push_back(parameter.detach().clone());
-    }
-    return weights;
-  }
-
-  void RestoreWeights(const std::vector<torch::Tensor>& weights) {
-    torch::NoGradGuard no_gradients;
-    std::vector<torch::Tensor> parameters = network_.parameters();
-    for (std::size_t i = 0; i < weights.size(); ++i) parameters[i].copy_(weights[i]);
-  }
-
-  std::vector<NamedTensor> ExportWeights() const {
-    std::vector<NamedTensor> weights;
-    for (const auto& parameter : network_.named_parameters()) {
-      const torch::Tensor values = parameter.value().detach().contiguous();
-      const float* first = values.const_data_ptr<float>();
-      weights.push_back({parameter.key(), values.sizes().vec(),
-                         std::vector<float>(first, first + values.numel())});
-    }
-    return weights;
-  }
-
   const TrainingData& data_;
   const TrainOptions& options_;
   const RunContext& context_;
@@ -337,6 +277,10 @@ class Trainer {
   Network network_;
   torch::optim::AdamW optimizer_;
   torch::Tensor history_;
+  // The history of the chunk that a thread works on. It is the largest tensor by far, and
+  // taking it from the system anew costs more than filling it.
+  tbb::enumerable_thread_specific<torch::Tensor> chunk_history_{
+      [] { return torch::empty({0}); }};
   torch::Tensor labels_;    // [nodes, predictions]
   torch::Tensor labelled_;  // [nodes, predictions]: a label is known
   torch::Tensor present_;   // [nodes, predictions]: and the node had an event

@@ -6,6 +6,7 @@
 
 #include "train/history_task.h"
 #include "train/metrics_internal.h"
+#include "train/splitmix_internal.h"
 
 namespace coden {
 namespace {
