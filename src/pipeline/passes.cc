@@ -3,6 +3,8 @@
 
 #include "coden/pipeline/passes.h"
 
+#include <algorithm>
+
 #include <arrow/array.h>
 #include <arrow/builder.h>
 #include <arrow/table.h>
@@ -19,6 +21,10 @@
 namespace coden {
 
 namespace {
+
+// The embedding can be interrupted between two batches and moves its bar by them, so its
+// batches are short.
+constexpr std::int64_t kEmbedBatchRows = 4096;
 
 std::string Count(std::int64_t count, std::string_view noun) {
   return FormatCount(count) + " " + std::string(noun);
@@ -133,7 +139,9 @@ arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs&
                         inputs.columns.size(), provenance,
                         labelled_only ? labels.nodes.get() : nullptr);
 
-  ARROW_ASSIGN_OR_RAISE(const auto source, inputs.log.Scan(settings.input.batch_rows));
+  ARROW_ASSIGN_OR_RAISE(const auto source,
+                        inputs.log.Scan(std::min<std::int64_t>(settings.input.batch_rows,
+                                                               kEmbedBatchRows)));
   context.progress->Begin("embed", "rows", inputs.log.num_rows);
   Operator* stages[] = {&reader, embedder.get(), &writer};
   const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
