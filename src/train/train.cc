@@ -28,8 +28,8 @@ std::string StagePath(const RunLayout& layout, std::string_view name) {
 
 arrow::Status OutOfMemory() {
   return arrow::Status::OutOfMemory(
-      "training ran out of memory: lower `train.batch` or `train.hidden`, or raise "
-      "`sample.lambda` for fewer snapshots");
+      "training ran out of memory: raise `sample.lambda` for fewer snapshots, or lower "
+      "`run.threads` or `train.hidden`");
 }
 
 // Every part must have a pair that counts: a node with a label and an event by some t_k.

@@ -23,11 +23,6 @@ namespace {
 // The order of mini-batches must not follow from the split, which uses the seed itself.
 constexpr std::uint64_t kBatchOrderStream = 0x62617463686573u;
 
-// Nodes per task. Fixed, because the gradient is a sum over chunks and its rounding must
-// not depend on the number of threads; small, so that a chunk's tensors stay in cache and
-// the allocator reuses them.
-constexpr std::size_t kChunkNodes = 128;
-
 // LibTorch's own threads are not used: OpenMP's spin at every operation, which is ruinous
 // on a busy machine, and they would make results depend on their number.
 void UseOneTorchThread() {

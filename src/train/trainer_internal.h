@@ -18,6 +18,11 @@
 
 namespace coden {
 
+/// Nodes per task. Fixed, because the gradient is a sum over chunks and its rounding must
+/// not depend on the number of threads; small, so that a chunk's tensors stay in cache
+/// and the allocator reuses them.
+inline constexpr std::size_t kChunkNodes = 128;
+
 struct EpochRecord {
   int epoch = 0;  ///< from 1
   double loss = 0.0;
