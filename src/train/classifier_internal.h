@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include "coden/train/train_options.h"
+#include "train/splitmix_internal.h"
 
 namespace coden {
 
@@ -14,8 +15,9 @@ class Classifier : public torch::nn::Module {
  public:
   Classifier(const TrainOptions& options, std::int64_t num_channels, int num_classes);
 
-  /// Map [rows, channels] to [rows, classes], the logarithms of odds.
-  torch::Tensor Forward(const torch::Tensor& features);
+  /// Map [rows, channels] to [rows, classes], the logarithms of odds. In training mode,
+  /// `random` says which hidden units are dropped. May be called from many threads.
+  torch::Tensor Forward(const torch::Tensor& features, SplitMix64& random);
 
  private:
   torch::nn::LayerNorm norm_{nullptr};

@@ -1,31 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "train/node_split_internal.h"
+#include "train/splitmix_internal.h"
 
 namespace coden {
-
-std::uint64_t SplitMix64::Next() {
-  // Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
-  state_ += 0x9e3779b97f4a7c15u;
-  std::uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-std::uint64_t SplitMix64::Below(std::uint64_t bound) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint64_t>((static_cast<Wide>(Next()) * bound) >> 64);
-}
-
-void Shuffle(std::span<std::int64_t> items, SplitMix64& random) {
-  for (std::size_t left = items.size(); left > 1; --left) {
-    std::swap(items[left - 1], items[random.Below(left)]);
-  }
-}
 
 std::vector<Part> SplitNodes(std::int64_t num_nodes, const SplitShares& shares,
                              std::uint64_t seed) {

@@ -23,7 +23,8 @@ struct TemporalShape {
 class TemporalModel : public torch::nn::Module {
  public:
   /// Map [nodes, channels, snapshots] to [nodes, predictions, channels]. Features at a
-  /// prediction time depend on no later snapshot.
+  /// prediction time depend on no later snapshot. Called from many threads at once, so it
+  /// changes nothing in the model.
   virtual torch::Tensor Forward(const torch::Tensor& history) = 0;
 };
 

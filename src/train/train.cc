@@ -28,8 +28,8 @@ std::string StagePath(const RunLayout& layout, std::string_view name) {
 
 arrow::Status OutOfMemory() {
   return arrow::Status::OutOfMemory(
-      "training ran out of memory: lower `train.batch` or `train.hidden`, or raise "
-      "`sample.lambda` for fewer snapshots");
+      "training ran out of memory: raise `sample.lambda` for fewer snapshots, or lower "
+      "`run.threads` or `train.hidden`");
 }
 
 // Every part must have a pair that counts: a node with a label and an event by some t_k.
@@ -69,7 +69,6 @@ class TrainStage {
       context_.progress->Note("labels of nodes that are in no snapshot are left out: " +
                               std::to_string(input_.num_unknown));
     }
-    PrepareTorch(settings_.run.threads);
     ARROW_ASSIGN_OR_RAISE(
         predictions_, ParquetFileWriter::Open(layout_.Path(RunLayout::kPredictions),
                                               StagePath(layout_, RunLayout::kPredictions),
@@ -105,7 +104,7 @@ class TrainStage {
         static_cast<std::int64_t>(run) * settings_.train.epochs;
     ARROW_ASSIGN_OR_RAISE(
         TrainedModel model,
-        TrainModel(data, split, settings_.train, seed, context_,
+        TrainModel(data, split, settings_.train, seed, settings_.run.threads, context_,
                    [&](const EpochRecord& record) {
                      metrics_log_ += MetricsLine(run, record);
                      context_.progress->Advance(epochs_before + record.epoch);

@@ -18,6 +18,11 @@
 
 namespace coden {
 
+/// Nodes per task. Fixed, because the gradient is a sum over chunks and its rounding must
+/// not depend on the number of threads; small, so that a chunk's tensors stay in cache
+/// and the allocator reuses them.
+inline constexpr std::size_t kChunkNodes = 128;
+
 struct EpochRecord {
   int epoch = 0;  ///< from 1
   double loss = 0.0;
@@ -50,18 +55,16 @@ struct TrainedModel {
 /// Whether `model` looks at snapshots other than those of the prediction times.
 bool ReadsHistory(ModelKind model);
 
-/// Set LibTorch up for repeatable results on `threads` threads (0: all cores).
-void PrepareTorch(int threads);
-
 /// Train one model over all prediction times, then let the weights of the best epoch
 /// predict every labelled pair.
 ///
 /// The loss is the cross-entropy over pairs of a training node and a prediction time at
-/// which it has a label and is present. `on_epoch` is called after each epoch. Throws
-/// what LibTorch throws.
+/// which it has a label and is present. `on_epoch` is called after each epoch. The result
+/// depends on `data`, `split`, `options` and `seed` alone, not on `threads` (0: all
+/// cores). Throws what LibTorch throws.
 arrow::Result<TrainedModel> TrainModel(
     const TrainingData& data, std::span<const Part> split, const TrainOptions& options,
-    std::uint64_t seed, const RunContext& context,
+    std::uint64_t seed, int threads, const RunContext& context,
     const std::function<void(const EpochRecord&)>& on_epoch);
 
 }  // namespace coden

@@ -1,12 +1,13 @@
 #include "train/training_input_internal.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
-#include <optional>
 #include <set>
 
 #include <arrow/table.h>
+#include <tbb/task_arena.h>
 
 #include "coden/graph/node_id_map.h"
 #include "coden/pipeline/error.h"
@@ -201,31 +202,36 @@ class Loader {
     }
   }
 
-  // The history, one mini-batch of it, and the hidden activations of that mini-batch with
-  // their gradients.
+  // The history; labels, scores and masks of every pair; and for every thread one chunk
+  // of nodes with its hidden activations and their gradients.
   arrow::Status CheckMemory() const {
     const std::int64_t limit = settings_.run.memory_limit;
     const TrainingData& data = input_.data;
-    const std::int64_t batch =
-        std::min<std::int64_t>(settings_.train.batch, data.num_nodes);
-    const double history = 4.0 * static_cast<double>(data.num_nodes) *
-                           static_cast<double>(data.num_channels * data.num_snapshots);
-    const double step =
-        4.0 * static_cast<double>(batch) *
-        static_cast<double>(data.num_channels * data.num_snapshots +
-                            data.num_predictions() *
-                                (4 * settings_.train.hidden * settings_.train.layers +
-                                 4 * data.num_channels));
-    if (limit == 0 || history + step <= static_cast<double>(limit)) {
-      return arrow::Status::OK();
-    }
+    const TrainOptions& train = settings_.train;
+    const int threads = settings_.run.threads > 0
+                            ? settings_.run.threads
+                            : tbb::this_task_arena::max_concurrency();
+    const double num_pairs =
+        static_cast<double>(data.num_nodes) * static_cast<double>(data.num_predictions());
+    const double node_history =
+        static_cast<double>(data.num_channels) * static_cast<double>(data.num_snapshots);
+    const double node_activations =
+        4.0 * static_cast<double>(data.num_predictions()) *
+        static_cast<double>(data.num_channels + train.hidden * (train.layers - 1));
+    const double chunk = static_cast<double>(
+        std::min<std::int64_t>({kChunkNodes, train.batch, data.num_nodes}));
+    const double needed =
+        sizeof(float) * (static_cast<double>(data.num_nodes) * node_history +
+                         threads * chunk * (node_history + node_activations)) +
+        32.0 * num_pairs;
+    if (limit == 0 || needed <= static_cast<double>(limit)) return arrow::Status::OK();
     return ResourceError(
-        "training needs about ", static_cast<std::int64_t>((history + step) / 1e6) + 1,
-        " MB (", data.num_nodes, " labelled nodes x ", data.num_snapshots,
+        "training needs about ", static_cast<std::int64_t>(std::ceil(needed / 1e6)),
+        " MB for ", data.num_nodes, " labelled nodes x ", data.num_snapshots,
         " snapshots x ", data.num_channels,
-        " channels, and one mini-batch): raise `run.memory_limit` or `sample.lambda`, or "
-        "lower `train.batch`: the limit is ",
-        limit / 1'000'000, " MB");
+        " channels: raise `run.memory_limit`, or `sample.lambda` for fewer snapshots: "
+        "the limit is ",
+        static_cast<std::int64_t>(static_cast<double>(limit) / 1e6), " MB");
   }
 
   arrow::Result<SnapshotRows> ReadSnapshot(int snapshot) const {

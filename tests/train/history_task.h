@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "train/node_split_internal.h"
+#include "train/splitmix_internal.h"
 #include "train/training_data_internal.h"
 
 namespace coden {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "train/splitmix_internal.h"
+
 namespace coden {
 namespace {
 

@@ -317,9 +317,9 @@ TEST_F(Errors, IdsOfTwoTypes) {
 TEST_F(Errors, OverTheMemoryLimit) {
   settings_.run.memory_limit = 10'000;
   CheckFails(Fault::kResources,
-             "training needs about 1 MB (120 labelled nodes x 4 snapshots x 4 channels, "
-             "and one mini-batch): raise `run.memory_limit` or `sample.lambda`, or lower "
-             "`train.batch`: the limit is 0 MB");
+             "training needs about 1 MB for 120 labelled nodes x 4 snapshots x 4 "
+             "channels: raise `run.memory_limit`, or `sample.lambda` for fewer "
+             "snapshots: the limit is 0 MB");
 }
 
 TEST_F(Errors, NonFiniteEmbedding) {

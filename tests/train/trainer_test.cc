@@ -6,6 +6,7 @@
 
 #include "train/history_task.h"
 #include "train/metrics_internal.h"
+#include "train/splitmix_internal.h"
 
 namespace coden {
 namespace {
@@ -25,11 +26,11 @@ TrainOptions SmallOptions() {
 
 arrow::Result<TrainedModel> TrainOn(
     const TrainingData& data, const TrainOptions& options, std::uint64_t seed,
-    arrow::StopToken stop = arrow::StopToken::Unstoppable()) {
-  PrepareTorch(/*threads=*/1);
+    int threads = 1, arrow::StopToken stop = arrow::StopToken::Unstoppable()) {
   const auto split = SplitNodes(data.num_nodes, options.split, seed);
   const RunContext context{&silent, stop};
-  return TrainModel(data, split, options, seed, context, [](const EpochRecord&) {});
+  return TrainModel(data, split, options, seed, threads, context,
+                    [](const EpochRecord&) {});
 }
 
 double TestMicroF1(const TrainingData& data, ModelKind kind) {
@@ -65,6 +66,22 @@ TEST(Trainer, SameSeedSameModel) {
   ASSERT_EQ(first.weights.size(), second.weights.size());
   for (std::size_t i = 0; i < first.weights.size(); ++i) {
     EXPECT_EQ(first.weights[i].values, second.weights[i].values);
+  }
+}
+
+TEST(Trainer, ThreadsDoNotChangeTheModel) {
+  const TrainingData data = HistoryTask(1000, 6, 4, 2, 5);
+  TrainOptions options = SmallOptions();
+  options.epochs = 3;
+  options.batch = 500;
+  const auto expected = TrainOn(data, options, 11, /*threads=*/1).ValueOrDie();
+  for (const int threads : {2, 0}) {
+    SCOPED_TRACE(threads);
+    const auto found = TrainOn(data, options, 11, threads).ValueOrDie();
+    EXPECT_EQ(found.scores.loss, expected.scores.loss);
+    for (std::size_t i = 0; i < found.epochs.size(); ++i) {
+      EXPECT_EQ(found.epochs[i].loss, expected.epochs[i].loss);
+    }
   }
 }
 
@@ -145,8 +162,8 @@ TEST(Trainer, ANonFiniteLossStopsWithTheStep) {
 TEST(Trainer, StopsBetweenBatchesWhenAsked) {
   arrow::StopSource source;
   source.RequestStop();
-  const auto model =
-      TrainOn(HistoryTask(100, 4, 4, 2, 5), SmallOptions(), 1, source.token());
+  const auto model = TrainOn(HistoryTask(100, 4, 4, 2, 5), SmallOptions(), 1,
+                             /*threads=*/1, source.token());
   EXPECT_TRUE(model.status().IsCancelled()) << model.status().ToString();
 }
 
