@@ -16,13 +16,11 @@
 // Method: forward push (Andersen, Chung, Lang 2006) in sweeps over the nodes in index
 // order, in place, so that a residue which arrives ahead of the sweep is pushed in the
 // same sweep (Gauss-Seidel). One bitmap holds the nodes whose residue may be too large,
-// so a sweep costs what is active and not what exists. Thresholds come down a fixed
-// ladder to epsilon: large residues are pushed first, and small ones have time to gather
-// before they are pushed.
+// so a sweep costs what is active and not what exists.
 //
 // Why all columns of a block at once: a node's residues of 16 columns are two cache
 // lines, so an arc is followed once for 16 columns. Each column is pushed at a node only
-// where its own residue is above the threshold, which makes its numbers independent of
+// where its own residue is above epsilon, which makes its numbers independent of
 // its neighbours in the block. Arithmetic is in double; fused multiply-add is off for the
 // whole project, so all vector variants agree to the last bit.
 
@@ -37,11 +35,6 @@ namespace coden {
 namespace {
 
 constexpr int kBlockWidth = 16;
-constexpr double kLadderStep = 8.0;
-// Enough steps to cover features of any size a float can hold sensibly: the first
-// threshold is epsilon * 8^16, about 3e14 * epsilon. A step with nothing above its
-// threshold costs one scan.
-constexpr int kLadderSteps = 16;
 
 struct Columns {
   double* h;
@@ -50,41 +43,35 @@ struct Columns {
   NodeId num_nodes;
 };
 
-// One ascending sweep: push every dirty node's columns whose |r| is above `threshold`. A
-// node with nothing above epsilon left is no longer dirty. Returns the number of nodes
-// pushed.
+// One ascending sweep: push every dirty node's columns whose |r| is above epsilon.
+// Returns the number of nodes pushed.
 template <int kWidth>
 [[gnu::always_inline]] inline std::int64_t Sweep(const DynamicGraph& graph, double alpha,
-                                                 double epsilon, double threshold,
-                                                 const Columns& columns,
+                                                 double epsilon, const Columns& columns,
                                                  SolveWork* work) {
   std::int64_t pushes = 0;
   const std::size_t num_words = (static_cast<std::size_t>(columns.num_nodes) + 63) / 64;
   for (std::size_t word = 0; word < num_words; ++word) {
-    std::uint64_t seen = 0;  // bits of this word that this sweep has visited
-    while (true) {
-      const std::uint64_t open = columns.dirty[word] & ~seen;
-      if (open == 0) break;
+    std::uint64_t ahead = ~std::uint64_t{0};  // bits of this word not yet passed
+    while (const std::uint64_t open = columns.dirty[word] & ahead) {
       const int bit = std::countr_zero(open);
-      // Bits below the visited one that turn dirty now wait for the next sweep.
-      seen |= (std::uint64_t{2} << bit) - 1;
-      const auto node = static_cast<NodeId>(word * 64 + static_cast<std::size_t>(bit));
-      double* residue = columns.r + static_cast<std::size_t>(node) * kWidth;
+      // A bit that turns dirty behind the sweep waits for the next one.
+      ahead = bit == 63 ? 0 : ~std::uint64_t{0} << (bit + 1);
+      columns.dirty[word] &= ~(std::uint64_t{1} << bit);
+      const std::size_t node = word * 64 + static_cast<std::size_t>(bit);
+      double* residue = columns.r + node * kWidth;
       double largest = 0.0;
       for (int j = 0; j < kWidth; ++j) largest = std::max(largest, std::abs(residue[j]));
-      if (largest <= threshold) {
-        if (largest <= epsilon) columns.dirty[word] &= ~(std::uint64_t{1} << bit);
-        continue;
-      }
+      if (largest <= epsilon) continue;
       ++pushes;
-      const auto neighbours = graph.out_neighbours(node);
+      const auto neighbours = graph.out_neighbours(static_cast<NodeId>(node));
       const double share = neighbours.empty()
                                ? 0.0
                                : (1.0 - alpha) / static_cast<double>(neighbours.size());
-      double* reserve = columns.h + static_cast<std::size_t>(node) * kWidth;
+      double* reserve = columns.h + node * kWidth;
       double moved[kWidth];
       for (int j = 0; j < kWidth; ++j) {
-        const double pushed = std::abs(residue[j]) > threshold ? residue[j] : 0.0;
+        const double pushed = std::abs(residue[j]) > epsilon ? residue[j] : 0.0;
         reserve[j] += alpha * pushed;
         residue[j] -= pushed;
         moved[j] = share * pushed;
@@ -103,33 +90,11 @@ template <int kWidth>
 }
 
 template <int kWidth>
-[[gnu::always_inline]] inline double LargestResidue(const Columns& columns) {
-  double largest = 0.0;
-  const std::size_t num_words = (static_cast<std::size_t>(columns.num_nodes) + 63) / 64;
-  for (std::size_t word = 0; word < num_words; ++word) {
-    for (std::uint64_t open = columns.dirty[word]; open != 0; open &= open - 1) {
-      const std::size_t node =
-          word * 64 + static_cast<std::size_t>(std::countr_zero(open));
-      const double* residue = columns.r + node * kWidth;
-      for (int j = 0; j < kWidth; ++j) largest = std::max(largest, std::abs(residue[j]));
-    }
-  }
-  return largest;
-}
-
-template <int kWidth>
 [[gnu::always_inline]] inline SolveWork PushToTolerance(const DynamicGraph& graph,
                                                         double alpha, double epsilon,
                                                         const Columns& columns) {
   SolveWork work;
-  const double largest = LargestResidue<kWidth>(columns);
-  for (int step = kLadderSteps; step >= 0; --step) {
-    const double threshold = epsilon * std::pow(kLadderStep, step);
-    // A threshold that no column reaches changes nothing, so leaving it out keeps a
-    // column's numbers independent of the others.
-    if (threshold >= largest && step > 0) continue;
-    while (Sweep<kWidth>(graph, alpha, epsilon, threshold, columns, &work) > 0) {
-    }
+  while (Sweep<kWidth>(graph, alpha, epsilon, columns, &work) > 0) {
   }
   return work;
 }
