@@ -1,0 +1,22 @@
+#include "coden/pipeline/passes.h"
+#include "coden/sample/schedule.h"
+#include "coden/snapshot/snapshot_writer.h"
+#include "coden/version.h"
+#include "support/schema_file.h"
+
+namespace coden {
+namespace {
+
+using test::CheckSchemaFile;
+
+TEST(Schemas, FilesOfARunAreAsDescribed) {
+  CheckSchemaFile(*ScheduleSchema(), "schedule");
+  CheckSchemaFile(*NodesSchema(arrow::int64()), "nodes");
+  CheckSchemaFile(*SnapshotSchema(arrow::int64(), SnapshotLayout::kList, /*width=*/4),
+                  "snapshot");
+}
+
+TEST(Version, IsThatOfTheBuild) { EXPECT_EQ(kVersion, CODEN_VERSION); }
+
+}  // namespace
+}  // namespace coden
