@@ -97,9 +97,8 @@ class DatasetParquetSource : public ParquetSource {
     const bool is_uri = path_.find("://") != std::string::npos;
     const std::string full = is_uri ? path_ : std::filesystem::absolute(path_).string();
     std::string inner;
-    ARROW_ASSIGN_OR_RAISE(auto filesystem,
-                          arrow::fs::FileSystemFromUriOrPath(full, &inner));
-    ARROW_ASSIGN_OR_RAISE(const auto infos, Expand(*filesystem, inner));
+    ARROW_ASSIGN_OR_RAISE(filesystem_, arrow::fs::FileSystemFromUriOrPath(full, &inner));
+    ARROW_ASSIGN_OR_RAISE(const auto infos, Expand(*filesystem_, inner));
     for (const auto& info : infos) {
       files_.push_back({info.path(), info.size()});
     }
