@@ -74,6 +74,11 @@ std::int64_t PredictionClock::CountTarget(int batch) const {
   return start_rows_ + static_cast<std::int64_t>(share / options_.predictions);
 }
 
+// The last batch takes what is left, also of a log that is longer than it was said to be.
+bool PredictionClock::CountBatchIsFull() const {
+  return count_batch_ < options_.predictions && rows_ >= CountTarget(count_batch_);
+}
+
 // End of the open interval of `width`; never beyond the largest time.
 EventTime PredictionClock::WidthEnd() const {
   const auto end = static_cast<__int128>(start_time_) +
@@ -103,11 +108,9 @@ arrow::Result<bool> PredictionClock::Next(EventTime time, std::vector<Mark>* mar
       }
     } else if (options_.width > 0) {
       while (time > WidthEnd()) ARROW_RETURN_NOT_OK(Close(WidthEnd(), marks));
-    } else if (rows_ > start_rows_ && time > last_time_ &&
-               rows_ >= CountTarget(count_batch_)) {
+    } else if (rows_ > start_rows_ && time > last_time_ && CountBatchIsFull()) {
       ARROW_RETURN_NOT_OK(Close(last_time_, marks));
-      for (++count_batch_; rows_ >= CountTarget(count_batch_); ++count_batch_)
-        ++num_merged_;
+      for (++count_batch_; CountBatchIsFull(); ++count_batch_) ++num_merged_;
     }
   }
   ++rows_;

@@ -1,6 +1,7 @@
 #include "coden/pipeline/runner.h"
 
 #include <chrono>
+#include <utility>
 
 namespace coden {
 

@@ -8,7 +8,7 @@ LazySampler::LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
                          const GraphOptions& graph, LargestEntry largest_entry)
     : options_(sample),
       graph_(graph),
-      shift_(ShiftAccumulator::Make(sample, embed)),
+      shift_(ShiftAccumulator::Make(sample, embed, graph.directed)),
       largest_entry_(std::move(largest_entry)) {}
 
 void LazySampler::SeeNode(NodeId node) {
@@ -53,10 +53,11 @@ arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {
 void LazySampler::OnFeatureUpdate(NodeId node, float largest, Schedule* schedule) {
   FlushPending(schedule);
   SeeNode(node);
-  // |x' - x| <= |x'| + |x| in every column; the old vector itself is not kept.
+  // |x' - x| <= |x'| + |x| in every column; the old vector itself is not kept. The shift
+  // is relative to the mass after the change, so that the first features count as well.
+  shift_->SetLargestEntry(node, largest);
   shift_->FeatureChange(node, largest_[node] + largest);
   largest_[node] = largest;
-  shift_->SetLargestEntry(node, largest);
 }
 
 SchedulePoint LazySampler::PointAt(EventTime time) const {

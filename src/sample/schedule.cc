@@ -81,6 +81,11 @@ arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table) {
       return CorruptionError("the schedule's snapshots must count up from 0: row ", row,
                              " says ", point.snapshot);
     }
+    if (!schedule.empty() && (point.events < schedule.back().events ||
+                              point.prediction < schedule.back().prediction)) {
+      return CorruptionError(
+          "the schedule's events and predictions must not fall: they do at row ", row);
+    }
     schedule.push_back(point);
   }
   return schedule;

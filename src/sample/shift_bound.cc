@@ -9,25 +9,21 @@
 // features moves z by at most |dx|, without the factor.
 //
 //   relative  sum of ((1-alpha)/alpha) * (2/D or 1) * x_max(u), divided by the sum of
-//   x_max over the
-//             nodes present. x_max(u) = max_j |X[u,j]| stands for z(u), so this is an
-//             estimate: a hub can hold more than its own features.
+//             x_max over the nodes present. x_max(u) = max_j |X[u,j]| stands for z(u), so
+//             this is an estimate: a hub can hold more than its own features.
 //   paper     the same sum, not divided, plus 2 n epsilon for every event.
 //   strict    z^ = PPR of the non-negative column x_max satisfies |z_j(u)| <= z^(u) for
-//   every
-//             column j, so with z^(u) in place of x_max(u) the sum is a true bound. z^ is
-//             kept as one column of the embedding engine. Between two refreshes z^ itself
-//             has moved by at most the sum so far (the drift), which is added to z^(u).
-//             The drift feeds on itself, so z^ is refreshed at every snapshot and
-//             whenever the drift has contributed as much to the sum as z^ has.
+//             every column j, so with z^(u) in place of x_max(u) the sum is a true bound,
+//             divided by the mass of now. z^ is itself bounded from above by a local push
+//             after every event (column_bound.cc), with no graph-wide work in between.
 
 #include "coden/sample/shift_bound.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "coden/embed/embedding_engine.h"
 #include "coden/embed/neighbourhood_changes.h"
+#include "sample/column_bound_internal.h"
 
 namespace coden {
 
@@ -128,88 +124,87 @@ class PaperBound : public MassAccumulator {
 
 class StrictBound : public MassAccumulator {
  public:
-  explicit StrictBound(const EmbedOptions& options)
-      : factor_((1.0 - options.alpha) / options.alpha),
-        column_(options, /*num_columns=*/1) {}
+  StrictBound(double alpha, bool directed)
+      : factor_((1.0 - alpha) / alpha), column_(alpha, directed) {}
 
   void SetLargestEntry(NodeId node, float largest) override {
+    Grow(node + 1);
+    const double difference = static_cast<double>(largest) - x_max(node);
+    if (known_[node]) {
+      column_.Change(node, difference);
+      features_changed_ = true;
+    } else {
+      column_.SetFirst(node, difference);
+      known_[node] = true;
+    }
     MassAccumulator::SetLargestEntry(node, largest);
-    column_.SetFeatures(node, {&largest, 1});
-    features_changed_ = true;
   }
 
-  void FeatureChange(NodeId, float largest_change) override {
-    drift_ += largest_change;
-    Add(largest_change);
-  }
+  void FeatureChange(NodeId, float largest_change) override { shift_ += largest_change; }
 
   void BeforeChange(const DynamicGraph& graph, NodeId node) override {
     MassAccumulator::BeforeChange(graph, node);
+    Grow(graph.num_nodes());
+    if (features_changed_ && changes_.empty()) Settle(graph);
+    // All changes of one event are measured with z^ before it, on one graph.
+    const std::size_t num_changes = changes_.changes().size();
     changes_.BeforeChange(graph, node);
+    if (changes_.changes().size() > num_changes) {
+      upper_[node] = column_.Upper(node, graph.out_degree(node));
+    }
   }
 
   void EndEvent(const DynamicGraph& graph) override {
-    if (from_drift_ > from_column_) Refresh(graph);
+    if (!changes_.empty()) Settle(graph);
   }
 
-  double sigma() const override { return sigma_; }
+  double sigma() const override { return mass() > 0.0 ? shift_ / mass() : 0.0; }
 
   void Reset(const DynamicGraph& graph) override {
-    sigma_ = 0.0;
-    Refresh(graph);
+    shift_ = 0.0;
+    Settle(graph);
+    column_.Tune(graph, mass());
   }
 
  private:
   void Grow(NodeId num_nodes) override {
     MassAccumulator::Grow(num_nodes);
+    if (num_nodes <= static_cast<NodeId>(known_.size())) return;
+    known_.resize(num_nodes, false);
+    upper_.resize(num_nodes, 0.0);
     column_.Grow(num_nodes);
   }
 
   void ColumnChange(NodeId node, double norm) override {
-    Grow(node + 1);
-    // The column is known up to its own solver error, which is never negative here.
-    const double known = column_.Value(node, 0) + solver_error_;
-    const double scale = factor_ * norm;
-    from_column_ += scale * known;
-    from_drift_ += scale * drift_;
-    const double shift = scale * (known + drift_);
-    drift_ += shift;
-    Add(shift);
+    shift_ += factor_ * norm * upper_[node];
   }
 
-  void Add(double shift) { sigma_ += mass() > 0.0 ? shift / mass() : 0.0; }
-
-  void Refresh(const DynamicGraph& graph) {
-    if (!changes_.empty() || features_changed_) {
-      column_.Grow(graph.num_nodes());
-      column_.Update(graph, changes_);
-      changes_.Clear();
-      features_changed_ = false;
-      solver_error_ = column_.ErrorBound();
-    }
-    drift_ = from_column_ = from_drift_ = 0.0;
+  void Settle(const DynamicGraph& graph) {
+    Grow(graph.num_nodes());
+    column_.Settle(graph, changes_, mass());
+    changes_.Clear();
+    features_changed_ = false;
   }
 
   double factor_;
-  EmbeddingEngine column_;
-  NeighbourhoodChanges changes_;
+  ColumnBound column_;
+  NeighbourhoodChanges changes_;  // of the event that is under way
+  std::vector<bool> known_;       // by node: has been given features
+  std::vector<double> upper_;     // by node of `changes_`: at least z^ before the event
   bool features_changed_ = false;
-  double solver_error_ = 0.0;
-  double drift_ = 0.0;        // of z^ since it was refreshed, not divided by the mass
-  double from_column_ = 0.0;  // parts of the drift that z^ and the drift itself have made
-  double from_drift_ = 0.0;
-  double sigma_ = 0.0;
+  double shift_ = 0.0;  // not divided by the mass
 };
 
 }  // namespace
 
 std::unique_ptr<ShiftAccumulator> ShiftAccumulator::Make(const SampleOptions& sample,
-                                                         const EmbedOptions& embed) {
+                                                         const EmbedOptions& embed,
+                                                         bool directed) {
   switch (sample.bound) {
     case ShiftBound::kPaper:
       return std::make_unique<PaperBound>(embed.alpha, embed.epsilon);
     case ShiftBound::kStrict:
-      return std::make_unique<StrictBound>(embed);
+      return std::make_unique<StrictBound>(embed.alpha, directed);
     case ShiftBound::kRelative:
       break;
   }

@@ -11,7 +11,7 @@
 namespace coden {
 
 /// Decide, event by event, where the initial graph ends and where prediction times close.
-/// Knows no Arrow; PredictionPartitioner wraps it as a stage.
+/// Knows no Arrow; Partitioner wraps it as a stage.
 class PredictionClock {
  public:
   /// `num_rows` is the length of the whole log, which equal-count batches are a share of.
@@ -47,6 +47,7 @@ class PredictionClock {
   void Start(EventTime next_time, std::vector<Mark>* marks);
   arrow::Status Close(EventTime time, std::vector<Mark>* marks);
   std::int64_t CountTarget(int batch) const;
+  bool CountBatchIsFull() const;
   EventTime WidthEnd() const;
 
   PartitionOptions options_;

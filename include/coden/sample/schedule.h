@@ -34,7 +34,8 @@ std::shared_ptr<arrow::Schema> ScheduleSchema();
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
     const Schedule& schedule);
 
-/// Read a schedule back, refusing one whose rows are not consecutive snapshots.
+/// Read a schedule back, refusing one whose rows are not consecutive snapshots in log
+/// order.
 arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table);
 
 }  // namespace coden

@@ -17,13 +17,14 @@ namespace coden {
 class ShiftAccumulator : public ArcObserver {
  public:
   static std::unique_ptr<ShiftAccumulator> Make(const SampleOptions& sample,
-                                                const EmbedOptions& embed);
+                                                const EmbedOptions& embed, bool directed);
 
-  /// The features of `node` now have this largest absolute entry. `present` nodes count
-  /// in the mass that relative bounds are relative to.
+  /// The features of `node` now have this largest absolute entry. Its first call for a
+  /// node comes before the node's first arc.
   virtual void SetLargestEntry(NodeId node, float largest) = 0;
 
-  /// `node` is present from now on.
+  /// `node` is present from now on: it counts in the mass that relative bounds are
+  /// relative to.
   virtual void SetPresent(NodeId node) = 0;
 
   /// The features of `node` move by at most `largest_change` per column.
