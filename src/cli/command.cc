@@ -1,0 +1,73 @@
+#include "cli/command_internal.h"
+#include "cli/pipeline_file_internal.h"
+#include "coden/pipeline/error.h"
+
+namespace coden {
+
+std::vector<Command> AllCommands() {
+  return {
+      {"run", "[PIPELINE.ini]", "all stages, from the edge log to the report",
+       SettingFlags(), RunCommand},
+      {"plan", "[PIPELINE.ini]",
+       "prediction times, snapshots, memory and disk, without a run", SettingFlags(),
+       PlanCommand},
+      {"validate", "[PIPELINE.ini]", "check the inputs and list every problem",
+       SettingFlags(), ValidateCommand},
+      {"embed", "[PIPELINE.ini]", "the stages up to the snapshots", SettingFlags(),
+       EmbedCommand},
+      {"train", "[PIPELINE.ini]", "train on the snapshots of an earlier run",
+       SettingFlags(), TrainCommand},
+      {"report", "[PIPELINE.ini]", "results and report of an earlier run", SettingFlags(),
+       ReportCommand},
+      {"generate", "sbm|rmat --out FOLDER", "make a synthetic log, features and labels",
+       GenerateFlags(), GenerateCommand},
+      {"inspect", "PATH", "what a log, snapshot, model or run holds", {}, InspectCommand},
+      {"settings",
+       "",
+       "every setting with its rule, default and meaning",
+       {},
+       SettingsCommand},
+  };
+}
+
+std::vector<FlagHelp> SettingFlags() {
+  std::vector<FlagHelp> flags;
+  for (const Setting& setting : AllSettings()) {
+    flags.push_back({setting.key, setting.rule, setting.help, setting.default_text});
+  }
+  return flags;
+}
+
+arrow::Result<Settings> SettingsFrom(const CommandLine& line) {
+  if (line.words.size() > 1) {
+    return UsageError("give one pipeline file, not several: '", line.words[1], "'");
+  }
+  Settings settings;
+  if (!line.words.empty()) {
+    ARROW_RETURN_NOT_OK(ReadPipelineFile(line.words.front(), &settings));
+  }
+  for (const auto& [name, value] : line.flags) {
+    ARROW_RETURN_NOT_OK(Set(settings, name == "format" ? "report.format" : name, value));
+  }
+  ARROW_RETURN_NOT_OK(Validate(settings));
+  return settings;
+}
+
+arrow::Result<TableFormat> FormatFrom(const CommandLine& line) {
+  Settings settings;
+  for (const auto& [name, value] : line.flags) {
+    if (name == "format") ARROW_RETURN_NOT_OK(Set(settings, "report.format", value));
+  }
+  return settings.report.format;
+}
+
+std::string RenderAll(std::span<const ResultsTable> tables, TableFormat format) {
+  std::string text;
+  for (const ResultsTable& table : tables) {
+    if (!text.empty()) text += "\n";
+    text += Render(table, format);
+  }
+  return text;
+}
+
+}  // namespace coden

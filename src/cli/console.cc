@@ -1,0 +1,212 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/console_internal.h"
+#include "cli/exit_code_internal.h"
+#include "coden/report/printable.h"
+
+namespace coden {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSecondsBetweenLines = 10.0;
+constexpr double kSecondsBetweenDraws = 0.1;
+
+std::string Clean(std::string_view text) {
+  return Printable(MaskCredentials(std::string(text)), PrintableMode::kOneLine);
+}
+
+std::string Seconds(double seconds) {
+  if (seconds < 100.0)
+    return FormatFixed(seconds, /*digits=*/seconds < 10.0 ? 1 : 0) + " s";
+  const auto whole = static_cast<std::int64_t>(seconds);
+  return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+}
+
+// Keep the figures of the step that is under way.
+class StepConsole : public Console {
+ public:
+  void Begin(std::string_view step, std::string_view unit, std::int64_t total) override {
+    step_ = step;
+    unit_ = unit;
+    total_ = total;
+    done_ = 0;
+    start_ = shown_ = Clock::now();
+    OnBegin();
+  }
+
+  void Advance(std::int64_t done) override {
+    done_ = done;
+    const auto now = Clock::now();
+    if (std::chrono::duration<double>(now - shown_).count() < seconds_between_shows())
+      return;
+    shown_ = now;
+    OnAdvance();
+  }
+
+  void End(std::string_view summary) override { OnEnd(Clean(summary)); }
+
+ protected:
+  virtual double seconds_between_shows() const = 0;
+  virtual void OnBegin() = 0;
+  virtual void OnAdvance() = 0;
+  virtual void OnEnd(const std::string& summary) = 0;
+
+  double elapsed() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  double rate() const { return static_cast<double>(done_) / std::max(elapsed(), 1e-9); }
+  double seconds_left() const {
+    return static_cast<double>(total_ - done_) / std::max(rate(), 1e-9);
+  }
+  double share() const {
+    return total_ == 0
+               ? 0.0
+               : std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  }
+  std::string Figures() const {
+    std::string text = FormatCount(done_);
+    if (total_ > 0) text += "/" + FormatCount(total_);
+    text += " " + unit_ + ", " + FormatCount(static_cast<std::int64_t>(rate())) + "/s";
+    if (total_ > 0 && done_ > 0) text += ", " + Seconds(seconds_left()) + " left";
+    return text;
+  }
+
+  std::string step_;
+  std::string unit_;
+  std::int64_t total_ = 0;
+  std::int64_t done_ = 0;
+
+ private:
+  Clock::time_point start_;
+  Clock::time_point shown_;
+};
+
+class PlainConsole : public StepConsole {
+ public:
+  void Note(std::string_view message) override {
+    std::fprintf(stderr, "note: %s\n", Clean(message).c_str());
+  }
+  void Error(const arrow::Status& status) override {
+    std::fprintf(stderr, "coden: error: %s\n", Clean(status.message()).c_str());
+  }
+
+ protected:
+  double seconds_between_shows() const override { return kSecondsBetweenLines; }
+  void OnBegin() override {
+    std::fprintf(stderr, "%s: %s %s\n", step_.c_str(), FormatCount(total_).c_str(),
+                 unit_.c_str());
+  }
+  void OnAdvance() override {
+    std::fprintf(stderr, "%s: %.0f %%, %s\n", step_.c_str(), 100.0 * share(),
+                 Figures().c_str());
+  }
+  void OnEnd(const std::string& summary) override {
+    std::fprintf(stderr, "%s: done in %s: %s\n", step_.c_str(),
+                 Seconds(elapsed()).c_str(), summary.c_str());
+  }
+};
+
+class TerminalConsole : public PlainConsole {
+ public:
+  void Note(std::string_view message) override {
+    Erase();
+    PlainConsole::Note(message);
+  }
+  void Error(const arrow::Status& status) override {
+    Erase();
+    PlainConsole::Error(status);
+  }
+
+ protected:
+  double seconds_between_shows() const override { return kSecondsBetweenDraws; }
+  void OnBegin() override { Draw(); }
+  void OnAdvance() override { Draw(); }
+  void OnEnd(const std::string& summary) override {
+    Erase();
+    PlainConsole::OnEnd(summary);
+  }
+
+ private:
+  static void Erase() { std::fputs("\r\033[K", stderr); }
+
+  static std::size_t Width() {
+    winsize size{};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                             : 80;
+  }
+
+  void Draw() const {
+    constexpr int kCells = 24;
+    const int full = static_cast<int>(share() * kCells);
+    std::string line = step_ + " [" + std::string(full, '#') +
+                       std::string(kCells - full, '.') + "] " + Figures();
+    if (line.size() >= Width()) line.resize(Width() - 1);
+    Erase();
+    std::fputs(line.c_str(), stderr);
+    std::fflush(stderr);
+  }
+};
+
+class JsonConsole : public StepConsole {
+ public:
+  void Note(std::string_view message) override {
+    Write({{"event", "note"}, {"message", Clean(message)}});
+  }
+  void Error(const arrow::Status& status) override {
+    Write({{"event", "error"},
+           {"exit_code", ExitCodeOf(status)},
+           {"message", Clean(status.message())}});
+  }
+
+ protected:
+  double seconds_between_shows() const override { return kSecondsBetweenLines; }
+  void OnBegin() override {
+    Write({{"event", "begin"}, {"step", step_}, {"unit", unit_}, {"total", total_}});
+  }
+  void OnAdvance() override {
+    Write({{"event", "advance"}, {"step", step_}, {"done", done_}, {"total", total_}});
+  }
+  void OnEnd(const std::string& summary) override {
+    Write({{"event", "end"},
+           {"step", step_},
+           {"seconds", elapsed()},
+           {"summary", summary}});
+  }
+
+ private:
+  static void Write(const nlohmann::json& line) {
+    std::fprintf(stderr, "%s\n", line.dump().c_str());
+  }
+};
+
+// Errors only.
+class QuietConsole : public PlainConsole {
+ public:
+  void Note(std::string_view) override {}
+
+ protected:
+  void OnBegin() override {}
+  void OnAdvance() override {}
+  void OnEnd(const std::string&) override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Console> Console::Make(LogFormat format, bool quiet) {
+  if (format == LogFormat::kJson) return std::make_unique<JsonConsole>();
+  if (quiet) return std::make_unique<QuietConsole>();
+  if (::isatty(STDERR_FILENO) != 0) return std::make_unique<TerminalConsole>();
+  return std::make_unique<PlainConsole>();
+}
+
+}  // namespace coden

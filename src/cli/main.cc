@@ -1,0 +1,115 @@
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <arrow/util/cancel.h>
+
+#include "cli/command_internal.h"
+#include "cli/console_internal.h"
+#include "cli/exit_code_internal.h"
+#include "coden/pipeline/error.h"
+#include "coden/version.h"
+#include "pipeline/nearest_internal.h"
+
+namespace coden {
+
+namespace {
+
+std::string GeneralHelp() {
+  std::string text =
+      "coden keeps embeddings of a changing graph up to date and trains a temporal model "
+      "on "
+      "them.\n\nUsage: coden COMMAND [ARGUMENT] [--section.key VALUE]...\n\n";
+  for (const Command& command : AllCommands()) {
+    std::string left =
+        "  " + std::string(command.name) + " " + std::string(command.arguments);
+    left.resize(std::max<std::size_t>(left.size() + 2, 34), ' ');
+    text += left + std::string(command.summary) + "\n";
+  }
+  return text +
+         "\n`coden COMMAND --help` lists the flags of a command, `coden --version` the "
+         "version.\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 input rejected, 4 out "
+         "of "
+         "space or memory,\n5 corruption found, 130/143 interrupted.\n";
+}
+
+std::string CommandHelp(const Command& command) {
+  std::string text = "Usage: coden " + std::string(command.name) + " " +
+                     std::string(command.arguments) + " [FLAG]...\n\n" +
+                     std::string(command.summary) + "\n\nFlags of every command:\n" +
+                     DescribeFlags(CommonFlags());
+  if (!command.flags.empty()) {
+    text += "\nFlags of this command:\n" + DescribeFlags(command.flags);
+  }
+  return text;
+}
+
+arrow::Result<Command> FindCommand(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Command& command : AllCommands()) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  return UsageError("unknown command `", name, "`; the nearest is `",
+                    Nearest(name, names), "` (`coden --help` lists all)");
+}
+
+// An interrupt asks the work to stop; the stop token that carries it is polled
+// everywhere.
+arrow::Result<arrow::StopToken> StopOnSignals() {
+  ARROW_ASSIGN_OR_RAISE(arrow::StopSource * source, arrow::SetSignalStopSource());
+  ARROW_RETURN_NOT_OK(arrow::RegisterCancellingSignalHandler({SIGINT, SIGTERM}));
+  return source->token();
+}
+
+arrow::Status RunTool(const std::vector<std::string>& arguments,
+                      std::unique_ptr<Console>* console) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "help") {
+    std::fputs(GeneralHelp().c_str(), arguments.empty() ? stderr : stdout);
+    return arguments.empty() ? UsageError("give a command") : arrow::Status::OK();
+  }
+  if (arguments[0] == "--version") {
+    std::printf("coden %.*s\n", static_cast<int>(kVersion.size()), kVersion.data());
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(const Command command, FindCommand(arguments[0]));
+  ARROW_ASSIGN_OR_RAISE(
+      const CommandLine line,
+      ParseCommandLine({arguments.begin() + 1, arguments.end()}, command.flags));
+  if (line.help) {
+    std::fputs(CommandHelp(command).c_str(), stdout);
+    return arrow::Status::OK();
+  }
+  *console = Console::Make(line.log_format, line.quiet);
+  RunContext context{console->get()};
+  ARROW_ASSIGN_OR_RAISE(context.stop, StopOnSignals());
+  ARROW_ASSIGN_OR_RAISE(const std::string results, command.run(line, context));
+  if (std::fputs(results.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    return arrow::Status::IOError("cannot write to standard output");
+  }
+  return arrow::Status::OK();
+}
+
+int Main(int argc, char** argv) {
+  auto console = Console::Make(LogFormat::kText, /*quiet=*/false);
+  arrow::Status status;
+  // Nothing of ours throws; a library that does must still end in one line.
+  try {
+    status = RunTool({argv + 1, argv + argc}, &console);
+  } catch (const std::bad_alloc&) {
+    status =
+        arrow::Status::OutOfMemory("out of memory; see `coden plan` for what is needed");
+  } catch (const std::exception& exception) {
+    status = arrow::Status::UnknownError(exception.what());
+  }
+  if (!status.ok()) console->Error(status);
+  return ExitCodeOf(status);
+}
+
+}  // namespace
+
+}  // namespace coden
+
+int main(int argc, char** argv) { return coden::Main(argc, argv); }

@@ -1,0 +1,91 @@
+// run, embed, train and report: the commands that bring a run directory up to date.
+
+#include <arrow/table.h>
+
+#include "cli/command_internal.h"
+#include "coden/pipeline/error.h"
+#include "coden/pipeline/pipeline.h"
+#include "coden/pipeline/run_report.h"
+#include "coden/report/micro_f1_table.h"
+#include "coden/snapshot/parquet_file.h"
+
+namespace coden {
+
+namespace {
+
+TrainStage TrainingOfThisBuild() {
+#ifdef CODEN_WITH_TRAIN
+  return Train;
+#else
+  return nullptr;
+#endif
+}
+
+// What a run without labels ends with: its parts in place of scores.
+ResultsTable PartsTable(const Manifest& manifest) {
+  ResultsTable table;
+  table.title = "Stages";
+  table.columns = {{"stage", "stage"},
+                   {"taken", "takes"},
+                   {"given", "gives"},
+                   {"seconds", "seconds", ColumnType::kReal, /*digits=*/2}};
+  for (const PartRecord& part : manifest.parts) {
+    for (const StageFigure& figure : part.figures) {
+      table.rows.push_back({figure.name, figure.taken, figure.given, figure.seconds});
+    }
+  }
+  return table;
+}
+
+arrow::Result<std::string> Results(const Settings& settings, const Manifest& manifest) {
+  if (manifest.Find("train") == nullptr) {
+    return Render(PartsTable(manifest), settings.report.format);
+  }
+  const RunLayout layout{settings.run.directory};
+  ARROW_ASSIGN_OR_RAISE(const auto metrics,
+                        ReadParquetFile(layout.Path(RunLayout::kMetrics)));
+  ARROW_ASSIGN_OR_RAISE(const ResultsTable table, MicroF1Table(*metrics));
+  return Render(table, settings.report.format);
+}
+
+arrow::Result<std::string> BringUpToDate(const CommandLine& line, Goal goal,
+                                         const RunContext& context) {
+  ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+  RunRequest request;
+  request.goal = goal;
+  request.force = line.force;
+  request.train = TrainingOfThisBuild();
+  ARROW_ASSIGN_OR_RAISE(const Manifest manifest, RunPipeline(settings, request, context));
+  ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
+  return Results(settings, manifest);
+}
+
+}  // namespace
+
+arrow::Result<std::string> RunCommand(const CommandLine& line,
+                                      const RunContext& context) {
+  return BringUpToDate(line, Goal::kAll, context);
+}
+
+arrow::Result<std::string> EmbedCommand(const CommandLine& line,
+                                        const RunContext& context) {
+  return BringUpToDate(line, Goal::kEmbed, context);
+}
+
+arrow::Result<std::string> TrainCommand(const CommandLine& line,
+                                        const RunContext& context) {
+  return BringUpToDate(line, Goal::kTrain, context);
+}
+
+arrow::Result<std::string> ReportCommand(const CommandLine& line,
+                                         const RunContext& context) {
+  ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest({settings.run.directory}));
+  if (!manifest) {
+    return UsageError("there is no run to report on in '", settings.run.directory, "'");
+  }
+  ARROW_RETURN_NOT_OK(WriteRunReport(settings, *manifest, context));
+  return Results(settings, *manifest);
+}
+
+}  // namespace coden

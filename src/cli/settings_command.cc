@@ -1,0 +1,24 @@
+#include "cli/command_internal.h"
+
+namespace coden {
+
+arrow::Result<std::string> SettingsCommand(const CommandLine& line, const RunContext&) {
+  for (const auto& [name, value] : line.flags) {
+    if (name == "format" && value == "markdown") return SettingsReference();
+  }
+  ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
+  ResultsTable table;
+  table.title = "Settings";
+  table.columns = {
+      {"key", "setting"}, {"default", "default"}, {"rule", "value"}, {"help", "meaning"}};
+  for (const Setting& setting : AllSettings()) {
+    table.rows.push_back({setting.key, setting.default_text, setting.rule, setting.help});
+  }
+  if (format == TableFormat::kTable) {
+    return "Every setting is a key of the pipeline file and a flag.\n\n" +
+           DescribeFlags(SettingFlags());
+  }
+  return Render(table, format);
+}
+
+}  // namespace coden
