@@ -1,6 +1,7 @@
 #include "read/input_schemas_internal.h"
 
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 
 #include "coden/graph/node_id_map.h"
 #include "read/vectors_internal.h"
