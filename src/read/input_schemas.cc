@@ -29,11 +29,6 @@ constexpr std::string_view kNoFeatureRows =
     "the features file has no rows; fill it, or use `input.random_features`";
 constexpr std::string_view kNoLabels = "there are no rows: nothing to train on";
 
-bool IsTimeType(const arrow::DataType& type) {
-  return arrow::is_integer(type.id()) || type.id() == arrow::Type::TIMESTAMP ||
-         type.id() == arrow::Type::DATE32 || type.id() == arrow::Type::DATE64;
-}
-
 bool IsOpType(const arrow::DataType& type) {
   return type.id() == arrow::Type::BOOL || NodeIdMap::IdType(type).ok();
 }
@@ -79,6 +74,11 @@ arrow::Result<std::int64_t> CountRows(const ParquetSource& source,
 }
 
 }  // namespace
+
+bool IsTimeType(const arrow::DataType& type) {
+  return arrow::is_integer(type.id()) || type.id() == arrow::Type::TIMESTAMP ||
+         type.id() == arrow::Type::DATE32 || type.id() == arrow::Type::DATE64;
+}
 
 arrow::Result<EdgeLogColumns> CheckEdgeLogSchema(const ParquetSource& source,
                                                  const InputOptions& input,

@@ -17,7 +17,6 @@ ProblemList::ProblemList(std::string input, std::string path)
 
 void ProblemList::Add(const Breach& breach) {
   if (breach.row >= 0) {
-    any_broken_ = true;
     const auto row = static_cast<std::size_t>(breach.row - first_row_);
     if (row < broken_.size()) broken_[row] = true;
   }

@@ -38,9 +38,7 @@ class ProblemList {
 
   /// Rows of the current batch that had a breach so far.
   const std::vector<bool>& broken() const { return broken_; }
-  bool any_broken() const { return any_broken_; }
 
-  const std::string& path() const { return path_; }
   std::vector<InputProblem> Take() { return std::move(problems_); }
 
  private:
@@ -53,7 +51,6 @@ class ProblemList {
   std::map<std::pair<std::string, std::string>, std::size_t> by_rule_;
   std::int64_t first_row_ = 0;
   std::vector<bool> broken_;
-  bool any_broken_ = false;  // in this batch or an earlier one
 };
 
 }  // namespace coden

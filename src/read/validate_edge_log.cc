@@ -89,7 +89,7 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
   ARROW_RETURN_NOT_OK(list.ForEachBatch(source, scan.names(), input.batch_rows,
                                         columns.num_rows, inputs.context, visit));
   inputs.log_is_known = has_ends;
-  num_log_inputs.nodes = has_ends ? inputs.nodes->size() : 0;
+  inputs.num_log_nodes = has_ends ? inputs.nodes->size() : 0;
   return arrow::Status::OK();
 }
 

@@ -57,6 +57,12 @@ arrow::Status EncodeUsable(const std::shared_ptr<arrow::Array>& ids,
   return arrow::Status::OK();
 }
 
+void ScanColumns::Add(const InputColumn& column) {
+  if (!column.usable()) return;
+  if (std::find(names_.begin(), names_.end(), column.name) != names_.end()) return;
+  names_.push_back(column.name);
+}
+
 std::shared_ptr<arrow::Array> ScanColumns::Get(const arrow::RecordBatch& batch,
                                                const InputColumn& column) const {
   const auto found = std::find(names_.begin(), names_.end(), column.name);

@@ -24,11 +24,11 @@ struct CheckedInputs {
   const Settings& settings;
   const RunContext& context;
   /// Of the log, the features and the updates; null while no id column was usable.
-  std::unique_ptr<NodeIdMap> nodes;
+  std::unique_ptr<NodeIdMap> nodes = nullptr;
   NodeId num_log_nodes = 0;
   bool log_is_known = false;        ///< every usable id of the log is in `nodes`
   bool features_are_known = false;  ///< likewise
-  VectorWidth width;
+  VectorWidth width = {};
 };
 
 arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs,
@@ -48,9 +48,8 @@ arrow::Status EncodeUsable(const std::shared_ptr<arrow::Array>& ids,
 /// The columns of a scan in the order they were asked for.
 class ScanColumns {
  public:
-  void Add(const InputColumn& column) {
-    if (column.usable()) names_.push_back(column.name);
-  }
+  /// Two roles may share one column of the file.
+  void Add(const InputColumn& column);
   const std::vector<std::string>& names() const { return names_; }
 
   /// The array of `column` in `batch`; null where it is not scanned.
