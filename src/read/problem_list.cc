@@ -1,5 +1,7 @@
 #include "read/problem_list_internal.h"
 
+#include <algorithm>
+
 #include <arrow/record_batch.h>
 
 #include "coden/pipeline/error.h"
@@ -40,6 +42,15 @@ arrow::Status ProblemList::Absorb(const arrow::Status& status) {
   if (status.ok() || FaultOf(status) != Fault::kInput) return status;
   Add({{}, -1, status.message(), {}});
   return arrow::Status::OK();
+}
+
+std::vector<InputProblem> ProblemList::Take() {
+  std::stable_sort(problems_.begin(), problems_.end(),
+                   [](const InputProblem& a, const InputProblem& b) {
+                     return std::pair(!a.fatal, a.first_row) <
+                            std::pair(!b.fatal, b.first_row);
+                   });
+  return std::move(problems_);
 }
 
 arrow::Status ProblemList::ForEachBatch(

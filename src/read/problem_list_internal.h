@@ -39,7 +39,9 @@ class ProblemList {
   /// Rows of the current batch that had a breach so far.
   const std::vector<bool>& broken() const { return broken_; }
 
-  std::vector<InputProblem> Take() { return std::move(problems_); }
+  /// Return the problems by first row, remarks last: an order that does not depend on how
+  /// the rows were cut into batches.
+  std::vector<InputProblem> Take();
 
  private:
   void Add(const Breach& breach);
