@@ -33,8 +33,8 @@ arrow::Status EventGraph::Apply(const EdgeEvent& event, ArcObserver& observer) {
     kind = present ? EventKind::kDelete : EventKind::kInsert;
   if (kind == EventKind::kInsert) {
     if (options_.window > 0) {
-      insertions_.push_back({src, dst, event.time});
-      ++live_insertions_[EdgeKey(src, dst)];
+      insertions_.push_back({src, dst, event.time, ++num_insertions_});
+      last_insertion_[EdgeKey(src, dst)] = num_insertions_;
     }
     if (present) {
       ++counts_.repeated;
@@ -42,14 +42,14 @@ arrow::Status EventGraph::Apply(const EdgeEvent& event, ArcObserver& observer) {
       Insert(src, dst, observer);
     }
   } else if (present) {
+    if (options_.window > 0) last_insertion_.erase(EdgeKey(src, dst));
     Erase(src, dst, observer);
   } else if (options_.lenient) {
     ++counts_.missing_deletions;
   } else {
     return InputError(
         "the row deletes an edge that is not there; set `graph.lenient = true` to skip "
-        "and "
-        "count such rows");
+        "and count such rows");
   }
   return arrow::Status::OK();
 }
@@ -58,9 +58,9 @@ void EventGraph::ExpireUntil(EventTime time, ArcObserver& observer) {
   while (!insertions_.empty() && insertions_.front().time <= time - options_.window) {
     const Insertion oldest = insertions_.front();
     insertions_.pop_front();
-    const auto live = live_insertions_.find(EdgeKey(oldest.src, oldest.dst));
-    if (--live->second > 0) continue;
-    live_insertions_.erase(live);
+    const auto last = last_insertion_.find(EdgeKey(oldest.src, oldest.dst));
+    if (last == last_insertion_.end() || last->second != oldest.number) continue;
+    last_insertion_.erase(last);
     Erase(oldest.src, oldest.dst, observer);
     ++counts_.expired;
   }

@@ -9,6 +9,7 @@
 #include "coden/pipeline/error.h"
 #include "coden/read/parquet_source.h"
 #include "read/columns_internal.h"
+#include "read/input_schemas_internal.h"
 
 namespace coden {
 
@@ -40,71 +41,47 @@ arrow::Result<Labels> ReadLabels(const InputOptions& input) {
   if (input.labels.empty())
     return UsageError("training needs labels: set `input.labels`");
   ARROW_ASSIGN_OR_RAISE(const auto source, ParquetSource::Open(input.labels));
-  ARROW_ASSIGN_OR_RAISE(const auto node_field, source->Column(input.node, "input.node"));
-  ARROW_ASSIGN_OR_RAISE(const auto label_field,
-                        source->Column(input.label, "input.label"));
-  const auto time_field = source->schema()->GetFieldByName(input.time);
-  if (time_field != nullptr && !IsTimeType(*time_field->type())) {
-    return InputError("'", input.labels, "', column '", input.time,
-                      "': a time must be a whole number or a timestamp: ",
-                      time_field->type()->ToString());
-  }
-  ARROW_ASSIGN_OR_RAISE(const auto id_type, NodeIdMap::IdType(*node_field->type()));
-  const auto class_type = NodeIdMap::IdType(*label_field->type());
-  if (!class_type.ok()) {
-    return InputError("'", input.labels, "', column '", input.label,
-                      "': a label must be a whole number or a string: ",
-                      label_field->type()->ToString());
-  }
-
+  const OnBreach refuse = Refuse(input.labels);
+  ARROW_ASSIGN_OR_RAISE(const auto columns, CheckLabelSchema(*source, input, refuse));
   Labels labels;
-  ARROW_ASSIGN_OR_RAISE(labels.nodes, NodeIdMap::Make(id_type));
-  ARROW_ASSIGN_OR_RAISE(const auto values, NodeIdMap::Make(*class_type));
-
-  std::vector<std::string> columns = {input.node, input.label};
-  if (time_field != nullptr) columns.push_back(input.time);
-  ARROW_ASSIGN_OR_RAISE(const auto reader, source->Scan(columns, input.batch_rows));
+  ARROW_ASSIGN_OR_RAISE(labels.nodes, NodeIdMap::Make(columns.node.id_type));
+  ARROW_ASSIGN_OR_RAISE(const auto values, NodeIdMap::Make(columns.label.id_type));
+  std::vector<std::string> names = {columns.node.name, columns.label.name};
+  if (columns.time.usable()) names.push_back(columns.time.name);
+  ARROW_ASSIGN_OR_RAISE(const auto reader, source->Scan(names, input.batch_rows));
+  OneLabelPerTime once;
   std::vector<NodeId> nodes, classes;
   std::int64_t rows = 0;
   while (true) {
     std::shared_ptr<arrow::RecordBatch> batch;
     ARROW_RETURN_NOT_OK(reader->ReadNext(&batch));
     if (batch == nullptr) break;
-    ARROW_ASSIGN_OR_RAISE(const auto ids, ReadIds(batch->column(0), id_type,
-                                                  {input.labels, input.node, rows}));
-    ARROW_ASSIGN_OR_RAISE(
-        const auto label_values,
-        ReadIds(batch->column(1), *class_type, {input.labels, input.label, rows}));
+    const ColumnPlace node_place{columns.node.name, rows, refuse};
+    const ColumnPlace label_place{columns.label.name, rows, refuse};
+    const ColumnPlace time_place{columns.time.name, rows, refuse};
+    ARROW_ASSIGN_OR_RAISE(const auto ids,
+                          ReadIds(batch->column(0), columns.node.id_type, node_place));
+    ARROW_ASSIGN_OR_RAISE(const auto label_values,
+                          ReadIds(batch->column(1), columns.label.id_type, label_place));
     std::shared_ptr<arrow::Int64Array> times;
-    if (time_field != nullptr) {
-      ARROW_ASSIGN_OR_RAISE(
-          times, ReadTimes(batch->column(2), {input.labels, input.time, rows}));
+    if (columns.time.usable()) {
+      ARROW_ASSIGN_OR_RAISE(times, ReadTimes(batch->column(2), time_place));
     }
     ARROW_RETURN_NOT_OK(labels.nodes->Encode(*ids, &nodes));
     ARROW_RETURN_NOT_OK(values->Encode(*label_values, &classes));
     for (std::int64_t row = 0; row < batch->num_rows(); ++row) {
-      labels.entries.push_back({nodes[row], classes[row],
-                                times == nullptr ? Labels::kAlways : times->Value(row)});
+      const EventTime time = times == nullptr ? Labels::kAlways : times->Value(row);
+      ARROW_RETURN_NOT_OK(once.Check(nodes[row], time, row, *labels.nodes, node_place));
+      labels.entries.push_back({nodes[row], classes[row], time});
     }
     rows += batch->num_rows();
   }
-  if (rows == 0)
-    return InputError("'", input.labels, "' has no rows: nothing to train on");
 
   ARROW_RETURN_NOT_OK(SortClasses(*values, &labels));
-  std::stable_sort(labels.entries.begin(), labels.entries.end(),
-                   [](const LabelEntry& a, const LabelEntry& b) {
-                     return std::pair(a.node, a.time) < std::pair(b.node, b.time);
-                   });
-  for (std::size_t i = 1; i < labels.entries.size(); ++i) {
-    const LabelEntry& entry = labels.entries[i];
-    if (entry.node == labels.entries[i - 1].node &&
-        entry.time == labels.entries[i - 1].time) {
-      return InputError("'", input.labels, "': node ", labels.nodes->Show(entry.node),
-                        " has two labels for one time",
-                        "; keep one row per node and time");
-    }
-  }
+  std::sort(labels.entries.begin(), labels.entries.end(),
+            [](const LabelEntry& a, const LabelEntry& b) {
+              return std::pair(a.node, a.time) < std::pair(b.node, b.time);
+            });
   return labels;
 }
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "coden/pipeline/error.h"
+#include "read/input_schemas_internal.h"
 
 namespace coden {
 
@@ -47,18 +48,13 @@ arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
         features.largest_.push_back(largest);
       }
     }
-    if (features.largest_.empty()) {
-      return InputError("the features file '", input.features, "' has no rows");
-    }
   } else if (input.random_features == 0) {
-    return UsageError(
-        "there are no features: set `input.features`, or `input.random_features` to draw "
-        "some");
+    return UsageError(kNoFeatures);
   }
   if (features.has_updates()) {
-    ARROW_ASSIGN_OR_RAISE(
-        const auto reader,
-        FeatureReader::Open(input, FeatureFile::kUpdates, nodes.id_type()));
+    ARROW_ASSIGN_OR_RAISE(const auto reader,
+                          FeatureReader::Open(input, FeatureFile::kUpdates,
+                                              nodes.id_type(), features.width_));
     while (true) {
       ARROW_ASSIGN_OR_RAISE(const auto rows, reader->Next(nodes));
       if (!rows) break;
@@ -113,12 +109,10 @@ arrow::Status NodeFeatures::ForEach(
 arrow::Result<NodeFeatures::Updates> NodeFeatures::OpenUpdates(
     const NodeIdMap& nodes) const {
   Updates updates;
-  updates.width_ = width_;
-  updates.path_ = input_.feature_updates;
   if (has_updates()) {
     ARROW_ASSIGN_OR_RAISE(
         updates.reader_,
-        FeatureReader::Open(input_, FeatureFile::kUpdates, nodes.id_type()));
+        FeatureReader::Open(input_, FeatureFile::kUpdates, nodes.id_type(), width_));
   }
   return updates;
 }
@@ -134,10 +128,6 @@ arrow::Status NodeFeatures::Updates::AdvanceTo(
       if (!rows_) {
         reader_.reset();
         return arrow::Status::OK();
-      }
-      if (rows_->size() > 0 && rows_->width != width_) {
-        return InputError("'", path_, "': vectors must have the length of the features: ",
-                          rows_->width, " here, ", width_, " there");
       }
       continue;
     }

@@ -12,6 +12,7 @@
 #include <parquet/properties.h>
 
 #include "coden/pipeline/error.h"
+#include "read/rules_internal.h"
 
 namespace coden {
 
@@ -134,12 +135,7 @@ class DatasetParquetSource : public ParquetSource {
       const std::string& name, const std::string& setting) const override {
     auto field = schema_->GetFieldByName(name);
     if (field != nullptr) return field;
-    std::string names;
-    for (const auto& other : schema_->field_names()) {
-      names += (names.empty() ? "" : ", ") + other;
-    }
-    return InputError("'", path_, "' has no column '", name, "'; set `", setting,
-                      "` to one of: ", names);
+    return Refuse(path_)({name, -1, ColumnRule(*schema_, name, setting), {}});
   }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(

@@ -61,16 +61,18 @@ class EventGraph {
     NodeId src;
     NodeId dst;
     EventTime time;
+    std::int64_t number;
   };
 
   GraphOptions options_;
   DynamicGraph graph_;
   EventCounts counts_;
   std::int64_t num_edges_ = 0;
-  // With a window: every insertion that has not yet expired, oldest first, and how many
-  // of them each edge still has. An edge leaves with its last one.
+  // With a window: every insertion that has not yet expired, oldest first, and the number
+  // of the last one of each edge that is present. An edge leaves with that one.
   std::deque<Insertion> insertions_;
-  std::unordered_map<std::uint64_t, std::int32_t> live_insertions_;
+  std::unordered_map<std::uint64_t, std::int64_t> last_insertion_;
+  std::int64_t num_insertions_ = 0;
 };
 
 }  // namespace coden

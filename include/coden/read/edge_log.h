@@ -29,12 +29,15 @@ struct EdgeLog {
       std::int64_t batch_rows) const;
 };
 
+class RisingTimes;
+
 /// The `read` stage: turn rows of the log into normalised events (event_batch.h),
 /// numbering nodes through `nodes`. Refuses nulls, negative times and times that fall.
 class EventReader : public Operator {
  public:
   /// `nodes` must outlive the stage.
   EventReader(std::string path, EventMode events, NodeIdMap& nodes);
+  ~EventReader() override;
 
   std::string_view name() const override { return "read"; }
   arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
@@ -47,7 +50,7 @@ class EventReader : public Operator {
   NodeIdMap& nodes_;
   std::vector<std::string> columns_;
   std::int64_t rows_ = 0;
-  EventTime last_time_ = 0;
+  std::unique_ptr<RisingTimes> order_;
   std::vector<NodeId> src_;
   std::vector<NodeId> dst_;
 };

@@ -39,27 +39,26 @@ enum class FeatureFile {
 class FeatureReader {
  public:
   /// `id_type` is that of the edge log; a file with another kind of ids is refused.
+  /// `width` is the length that every vector must have, -1 for that of the first.
   static arrow::Result<std::unique_ptr<FeatureReader>> Open(
       const InputOptions& input, FeatureFile kind,
-      const std::shared_ptr<arrow::DataType>& id_type);
+      const std::shared_ptr<arrow::DataType>& id_type, int width = -1);
+  ~FeatureReader();
 
   /// Read the next rows, numbering nodes through `nodes`; nothing at the end.
   arrow::Result<std::optional<FeatureRows>> Next(NodeIdMap& nodes);
 
  private:
-  FeatureReader() = default;
-  arrow::Status CheckRows(const FeatureRows& rows, const NodeIdMap& nodes);
+  FeatureReader();
 
+  struct Checks;
   FeatureFile kind_ = FeatureFile::kFeatures;
-  std::string path_;
-  std::vector<std::string> columns_;  // node, [time,] vector
+  std::vector<std::string> columns_;  // node, vector[, time]
   std::shared_ptr<arrow::DataType> id_type_;
   std::unique_ptr<ParquetSource> source_;
   std::shared_ptr<arrow::RecordBatchReader> reader_;
   std::int64_t rows_ = 0;
-  int width_ = -1;
-  EventTime last_time_ = 0;
-  std::vector<bool> seen_;  // nodes of the features file so far
+  std::unique_ptr<Checks> checks_;
 };
 
 }  // namespace coden

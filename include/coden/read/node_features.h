@@ -57,8 +57,6 @@ class NodeFeatures {
     std::unique_ptr<FeatureReader> reader_;  // none where there are no updates
     std::optional<FeatureRows> rows_;
     std::int64_t next_ = 0;
-    int width_ = 0;
-    std::string path_;
   };
   arrow::Result<Updates> OpenUpdates(const NodeIdMap& nodes) const;
 

@@ -1,0 +1,39 @@
+#include <arrow/type.h>
+
+#include "coden/pipeline/error.h"
+#include "read/rules_internal.h"
+
+namespace coden {
+
+std::string Breach::Sentence() const {
+  return value.empty() ? rule : rule + ": " + value;
+}
+
+OnBreach Refuse(std::string path) {
+  return [path = std::move(path)](const Breach& breach) {
+    std::string place = "'" + path + "'";
+    if (!breach.column.empty()) place += ", column '" + breach.column + "'";
+    if (breach.row >= 0) place += ", row " + std::to_string(breach.row);
+    return InputError(place, ": ", breach.Sentence());
+  };
+}
+
+arrow::Status ColumnPlace::Report(std::int64_t row, std::string_view rule,
+                                  std::string value) const {
+  return on_breach(
+      {std::string(column), first_row + row, std::string(rule), std::move(value)});
+}
+
+std::string ColumnRule(const arrow::Schema& schema, const std::string& name,
+                       std::string_view setting) {
+  std::string names;
+  for (const auto& other : schema.field_names()) {
+    names += (names.empty() ? "" : ", ") + other;
+  }
+  const bool several = schema.GetAllFieldIndices(name).size() > 1;
+  return std::string(several ? "there are several columns of this name"
+                             : "there is no such column") +
+         "; set `" + std::string(setting) + "` to one of: " + names;
+}
+
+}  // namespace coden

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <memory>
+
+#include <arrow/array.h>
+
+#include "coden/graph/event_graph.h"
+#include "read/columns_internal.h"
+#include "read/validation_internal.h"
+
+namespace coden {
+
+namespace {
+
+class NoObserver : public ArcObserver {
+ public:
+  void BeforeChange(const DynamicGraph&, NodeId) override {}
+  void AfterChange(const DynamicGraph&, NodeId) override {}
+};
+
+}  // namespace
+
+arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs,
+                              ProblemList& list) {
+  const InputOptions& input = inputs.settings.input;
+  const GraphOptions& graph = inputs.settings.graph;
+  ARROW_ASSIGN_OR_RAISE(
+      const auto columns,
+      CheckEdgeLogSchema(source, input, graph.events, list.on_breach()));
+  ScanColumns scan;
+  for (const auto& column : {columns.src, columns.dst, columns.time, columns.op}) {
+    scan.Add(column);
+  }
+  const bool has_ends = columns.src.usable() && columns.dst.usable();
+  if (has_ends) {
+    ARROW_ASSIGN_OR_RAISE(inputs.nodes, NodeIdMap::Make(columns.src.id_type));
+  }
+  const bool replays =
+      has_ends && columns.time.usable() && columns.op.usable() && !graph.lenient;
+  EventGraph replay(graph);
+  NoObserver observer;
+  bool replay_ended = false;
+  RisingTimes order;
+  std::vector<NodeId> src_nodes, dst_nodes;
+  const auto visit = [&](const arrow::RecordBatch& batch,
+                         std::int64_t first_row) -> arrow::Status {
+    const auto place = [&](const InputColumn& column) {
+      return ColumnPlace{column.name, first_row, list.on_breach()};
+    };
+    auto src = scan.Get(batch, columns.src);
+    if (src != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(src, ReadIds(src, columns.src.id_type, place(columns.src)));
+    }
+    auto dst = scan.Get(batch, columns.dst);
+    if (dst != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(dst, ReadIds(dst, columns.dst.id_type, place(columns.dst)));
+    }
+    if (has_ends) {
+      ARROW_RETURN_NOT_OK(EncodeUsable(src, list.broken(), *inputs.nodes, &src_nodes));
+      ARROW_RETURN_NOT_OK(EncodeUsable(dst, list.broken(), *inputs.nodes, &dst_nodes));
+    }
+    std::shared_ptr<arrow::Int64Array> times;
+    if (const auto array = scan.Get(batch, columns.time)) {
+      ARROW_ASSIGN_OR_RAISE(times, ReadTimes(array, place(columns.time)));
+      ARROW_RETURN_NOT_OK(order.Check(*times, place(columns.time)));
+    }
+    std::vector<bool> inserts;
+    if (const auto array = scan.Get(batch, columns.op)) {
+      ARROW_ASSIGN_OR_RAISE(inserts, ReadOps(array, place(columns.op)));
+    }
+    if (!replays || replay_ended) return arrow::Status::OK();
+    // Rows before a broken one are still replayed; deletions found below break rows
+    // as well, so the flags of the other rules are set aside.
+    const std::vector<bool> broken = list.broken();
+    for (std::int64_t row = 0; row < batch.num_rows(); ++row) {
+      if (broken[row]) {
+        replay_ended = true;
+        break;
+      }
+      const arrow::Status applied =
+          replay.Apply({src_nodes[row], dst_nodes[row], times->Value(row),
+                        inserts[row] ? EventKind::kInsert : EventKind::kDelete},
+                       observer);
+      if (!applied.ok()) {
+        ARROW_RETURN_NOT_OK(place(columns.op).Report(row, applied.message()));
+      }
+    }
+    return arrow::Status::OK();
+  };
+  ARROW_RETURN_NOT_OK(list.ForEachBatch(source, scan.names(), input.batch_rows,
+                                        columns.num_rows, inputs.context, visit));
+  inputs.log_is_known = has_ends;
+  inputs.num_log_nodes = has_ends ? inputs.nodes->size() : 0;
+  return arrow::Status::OK();
+}
+
+}  // namespace coden

@@ -1,0 +1,117 @@
+#include "coden/report/inspect.h"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "coden/pipeline/error.h"
+#include "coden/pipeline/run_layout.h"
+#include "report/inspect_internal.h"
+
+namespace coden {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// How far above a file its run directory can be:
+// snapshots/snapshot=000012/part-0.parquet.
+constexpr int kRunDepth = 3;
+
+bool Exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+bool IsFolder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool IsInsideRun(const fs::path& path) {
+  std::error_code ignored;
+  fs::path folder = fs::absolute(path, ignored).parent_path();
+  for (int level = 0; level < kRunDepth; ++level) {
+    if (IsFolder(folder / RunLayout::kCommits)) return true;
+    folder = folder.parent_path();
+  }
+  return false;
+}
+
+bool LooksLikeParquet(const fs::path& path) {
+  std::array<char, 4> magic{};
+  std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
+  const std::string_view text(magic.data(), magic.size());
+  return text == "PAR1" || text == "PARE";
+}
+
+bool HoldsParquet(const fs::path& folder) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto extension = entry->path().extension();
+    if (extension == ".parquet" || extension == ".parq") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+arrow::Result<Tables> Inspect(const std::string& path) {
+  const bool is_local = path.find("://") == std::string::npos && Exists(path);
+  if (!is_local) return InspectParquet(path);  // a URI, a glob, or nothing
+  const fs::path local(path);
+  if (IsFolder(local)) {
+    if (IsFolder(local / RunLayout::kCommits)) return InspectRun(path);
+    if (Exists(local / fs::path(RunLayout::kModelWeights).filename()) ||
+        Exists(local / fs::path(RunLayout::kModelConfig).filename())) {
+      return InspectModel(path);
+    }
+  }
+  if (local.extension() == ".safetensors") return InspectSafetensors(path);
+  const bool in_run = IsInsideRun(local);
+  if (!in_run && !(IsFolder(local) ? HoldsParquet(local) : LooksLikeParquet(local))) {
+    return InputError(
+        "there is nothing to inspect; give a Parquet file or a folder of them, a run "
+        "directory or a model folder: '",
+        path, "'");
+  }
+  auto tables = InspectParquet(path);
+  if (!tables.ok() && in_run && FaultOf(tables.status()) == Fault::kInput) {
+    return CorruptionError(tables.status().message());
+  }
+  return tables;
+}
+
+FactsTable::FactsTable(std::string title) {
+  table_.title = std::move(title);
+  table_.columns = {{"property", "property"}, {"value", "value"}};
+}
+
+void FactsTable::Add(std::string property, Cell value) {
+  table_.rows.push_back({std::move(property), std::move(value)});
+}
+
+ResultsTable SettingsTable(std::string_view text) {
+  ResultsTable table;
+  table.title = "Settings";
+  table.columns = {{"setting", "setting"}, {"value", "value"}};
+  std::string section;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.starts_with('[') && line.ends_with(']')) {
+      section = std::string(line.substr(1, line.size() - 2)) + ".";
+      continue;
+    }
+    const std::size_t sign = line.find(" =");
+    if (sign == std::string_view::npos) continue;
+    std::string_view value = line.substr(sign + 2);
+    if (value.starts_with(' ')) value.remove_prefix(1);
+    table.rows.push_back(
+        {section + std::string(line.substr(0, sign)), std::string(value)});
+  }
+  return table;
+}
+
+}  // namespace coden

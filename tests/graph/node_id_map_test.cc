@@ -1,0 +1,118 @@
+#include "coden/graph/node_id_map.h"
+
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <unordered_map>
+
+#include "support/parquet.h"
+#include "support/status.h"
+
+namespace coden {
+namespace {
+
+constexpr char kExtremes[] =
+    "[0, -1, 9223372036854775807, -9223372036854775808, 4294967296, 0, "
+    "9223372036854775807]";
+
+TEST(NodeIdMap, NumbersAnyIntegersByFirstAppearance) {
+  const auto map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  std::vector<NodeId> nodes;
+  CODEN_EXPECT_OK(map->Encode(*ArrayOf(arrow::int64(), kExtremes), &nodes));
+  EXPECT_EQ(nodes, (std::vector<NodeId>{0, 1, 2, 3, 4, 0, 2}));
+  EXPECT_EQ(map->size(), 5);
+  EXPECT_EQ(map->Show(3), "-9223372036854775808");
+  EXPECT_TRUE(map->Ids(1, 4).ValueOrDie()->Equals(
+      ArrayOf(arrow::int64(), "[-1, 9223372036854775807, -9223372036854775808]")));
+  EXPECT_TRUE(
+      map->Take({4, 0}).ValueOrDie()->Equals(ArrayOf(arrow::int64(), "[4294967296, 0]")));
+}
+
+TEST(NodeIdMap, NumbersStrings) {
+  const auto map = NodeIdMap::Make(arrow::utf8()).ValueOrDie();
+  std::vector<NodeId> nodes;
+  CODEN_EXPECT_OK(
+      map->Encode(*ArrayOf(arrow::utf8(), R"(["b", "", "a", "b", "Ähre"])"), &nodes));
+  EXPECT_EQ(nodes, (std::vector<NodeId>{0, 1, 2, 0, 3}));
+  EXPECT_EQ(map->Show(3), "'Ähre'");
+  EXPECT_TRUE(map->Ids(0, 4).ValueOrDie()->Equals(
+      ArrayOf(arrow::utf8(), R"(["b", "", "a", "Ähre"])")));
+}
+
+// Many short strings make the table grow: the views of the first ones must stay valid.
+TEST(NodeIdMap, KeepsStringsWhileItGrows) {
+  const auto map = NodeIdMap::Make(arrow::utf8()).ValueOrDie();
+  arrow::StringBuilder builder;
+  for (int i = 0; i < 50000; ++i) CODEN_EXPECT_OK(builder.Append(std::to_string(i)));
+  const auto ids = builder.Finish().ValueOrDie();
+  std::vector<NodeId> nodes;
+  CODEN_EXPECT_OK(map->Encode(*ids, &nodes));
+  CODEN_EXPECT_OK(map->Encode(*ids, &nodes));
+  EXPECT_EQ(map->size(), 50000);
+  for (int i = 0; i < 50000; ++i) ASSERT_EQ(nodes[i], i);
+}
+
+TEST(NodeIdMap, EncodesEdgesRowByRow) {
+  const auto src = ArrayOf(arrow::int64(), "[7, 5, 7]");
+  const auto dst = ArrayOf(arrow::int64(), "[9, 7, 3]");
+  const auto whole = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  std::vector<NodeId> src_nodes, dst_nodes;
+  CODEN_EXPECT_OK(whole->EncodeEdges(*src, *dst, &src_nodes, &dst_nodes));
+  EXPECT_EQ(src_nodes, (std::vector<NodeId>{0, 2, 0}));
+  EXPECT_EQ(dst_nodes, (std::vector<NodeId>{1, 0, 3}));
+
+  const auto cut = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  for (std::int64_t row = 0; row < 3; ++row) {
+    CODEN_EXPECT_OK(cut->EncodeEdges(*src->Slice(row, 1), *dst->Slice(row, 1), &src_nodes,
+                                     &dst_nodes));
+  }
+  EXPECT_TRUE(cut->Ids(0, 4).ValueOrDie()->Equals(whole->Ids(0, 4).ValueOrDie()));
+}
+
+TEST(NodeIdMap, FindDoesNotNumberAnything) {
+  const auto map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  std::vector<NodeId> nodes;
+  CODEN_EXPECT_OK(map->Encode(*ArrayOf(arrow::int64(), "[10, 20]"), &nodes));
+  CODEN_EXPECT_OK(map->Find(*ArrayOf(arrow::int64(), "[20, 30, 10]"), &nodes));
+  EXPECT_EQ(nodes, (std::vector<NodeId>{1, kNoNode, 0}));
+  EXPECT_EQ(map->size(), 2);
+}
+
+TEST(NodeIdMap, AgreesWithAStandardMapOnRandomSparseIds) {
+  std::mt19937_64 random(11);
+  const auto map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  std::unordered_map<std::int64_t, NodeId> expected;
+  for (int round = 0; round < 20; ++round) {
+    arrow::Int64Builder builder;
+    std::vector<NodeId> want;
+    for (int i = 0; i < 1000; ++i) {
+      // Strided ids share their low bits.
+      const auto id = static_cast<std::int64_t>((random() % 3000) << 40);
+      CODEN_EXPECT_OK(builder.Append(id));
+      want.push_back(
+          expected.try_emplace(id, static_cast<NodeId>(expected.size())).first->second);
+    }
+    std::vector<NodeId> nodes;
+    CODEN_EXPECT_OK(map->Encode(*builder.Finish().ValueOrDie(), &nodes));
+    ASSERT_EQ(nodes, want);
+  }
+}
+
+TEST(NodeIdMap, KnowsWhichTypesAreIds) {
+  for (const auto& type : {arrow::int8(), arrow::int32(), arrow::uint64(),
+                           arrow::dictionary(arrow::int8(), arrow::int32())}) {
+    EXPECT_TRUE(NodeIdMap::IdType(*type).ValueOrDie()->Equals(arrow::int64()));
+  }
+  for (const auto& type : {arrow::utf8(), arrow::large_utf8(), arrow::utf8_view(),
+                           arrow::dictionary(arrow::int32(), arrow::utf8())}) {
+    EXPECT_TRUE(NodeIdMap::IdType(*type).ValueOrDie()->Equals(arrow::utf8()));
+  }
+  for (const auto& type : {arrow::float64(), arrow::boolean(), arrow::binary(),
+                           arrow::list(arrow::int64())}) {
+    ExpectInputError(NodeIdMap::IdType(*type),
+                     "node ids must be integers or strings: " + type->ToString());
+  }
+}
+
+}  // namespace
+}  // namespace coden
