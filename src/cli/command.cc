@@ -1,3 +1,5 @@
+#include <cctype>
+
 #include "cli/command_internal.h"
 #include "cli/pipeline_file_internal.h"
 #include "coden/pipeline/error.h"
@@ -64,10 +66,18 @@ arrow::Result<TableFormat> FormatFrom(const CommandLine& line) {
 std::string RenderAll(std::span<const ResultsTable> tables, TableFormat format) {
   std::string text;
   for (const ResultsTable& table : tables) {
-    if (!text.empty()) text += "\n";
-    text += Render(table, format);
+    if (format == TableFormat::kJson) {
+      std::string key = table.title;
+      for (char& letter : key) {
+        letter = letter == ' ' ? '_' : static_cast<char>(std::tolower(letter));
+      }
+      text +=
+          (text.empty() ? "{" : ",") + ("\n\"" + key + "\": ") + Render(table, format);
+    } else {
+      text += (text.empty() ? "" : "\n") + Render(table, format);
+    }
   }
-  return text;
+  return format == TableFormat::kJson ? text + "}\n" : text;
 }
 
 }  // namespace coden

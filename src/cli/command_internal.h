@@ -14,13 +14,15 @@
 
 namespace coden {
 
-/// One subcommand. What it returns is printed to standard output.
+/// One subcommand. What it puts into `output` goes to standard output, whether it
+/// succeeds or not: `validate` lists problems and fails.
 struct Command {
   std::string_view name;
   std::string_view arguments;  ///< as the usage line shows them
   std::string_view summary;    ///< one line for `coden --help`
   std::vector<FlagHelp> flags;
-  arrow::Result<std::string> (*run)(const CommandLine& line, const RunContext& context);
+  arrow::Status (*run)(const CommandLine& line, const RunContext& context,
+                       std::string* output);
 };
 
 /// Every command, in the order of the help text.
@@ -36,27 +38,28 @@ arrow::Result<Settings> SettingsFrom(const CommandLine& line);
 /// The form that `--format` asks for.
 arrow::Result<TableFormat> FormatFrom(const CommandLine& line);
 
-/// Print tables one after another.
+/// Print several tables: one after another, or as one JSON object with a list per table.
 std::string RenderAll(std::span<const ResultsTable> tables, TableFormat format);
 
 /// The commands, one file each.
-arrow::Result<std::string> RunCommand(const CommandLine& line, const RunContext& context);
-arrow::Result<std::string> EmbedCommand(const CommandLine& line,
-                                        const RunContext& context);
-arrow::Result<std::string> TrainCommand(const CommandLine& line,
-                                        const RunContext& context);
-arrow::Result<std::string> ReportCommand(const CommandLine& line,
-                                         const RunContext& context);
-arrow::Result<std::string> PlanCommand(const CommandLine& line,
-                                       const RunContext& context);
-arrow::Result<std::string> ValidateCommand(const CommandLine& line,
-                                           const RunContext& context);
-arrow::Result<std::string> GenerateCommand(const CommandLine& line,
-                                           const RunContext& context);
-arrow::Result<std::string> InspectCommand(const CommandLine& line,
-                                          const RunContext& context);
-arrow::Result<std::string> SettingsCommand(const CommandLine& line,
-                                           const RunContext& context);
+arrow::Status RunCommand(const CommandLine& line, const RunContext& context,
+                         std::string* output);
+arrow::Status EmbedCommand(const CommandLine& line, const RunContext& context,
+                           std::string* output);
+arrow::Status TrainCommand(const CommandLine& line, const RunContext& context,
+                           std::string* output);
+arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output);
+arrow::Status PlanCommand(const CommandLine& line, const RunContext& context,
+                          std::string* output);
+arrow::Status ValidateCommand(const CommandLine& line, const RunContext& context,
+                              std::string* output);
+arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context,
+                              std::string* output);
+arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,
+                             std::string* output);
+arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context,
+                              std::string* output);
 
 /// The flags of `coden generate`: those of every generator.
 std::vector<FlagHelp> GenerateFlags();

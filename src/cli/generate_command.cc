@@ -64,8 +64,8 @@ std::vector<FlagHelp> GenerateFlags() {
   return flags;
 }
 
-arrow::Result<std::string> GenerateCommand(const CommandLine& line,
-                                           const RunContext& context) {
+arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context,
+                              std::string* output) {
   const std::string generator = line.words.empty() ? std::string() : line.words.front();
   ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
   GenerateSummary summary;
@@ -79,7 +79,8 @@ arrow::Result<std::string> GenerateCommand(const CommandLine& line,
     return UsageError("`generate` needs the kind of graph, sbm or rmat: '", generator,
                       "'");
   }
-  return Render(FilesTable(summary), format);
+  *output = Render(FilesTable(summary), format);
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

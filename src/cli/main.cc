@@ -85,11 +85,12 @@ arrow::Status RunTool(const std::vector<std::string>& arguments,
   *console = Console::Make(line.log_format, line.quiet);
   RunContext context{console->get()};
   ARROW_ASSIGN_OR_RAISE(context.stop, StopOnSignals());
-  ARROW_ASSIGN_OR_RAISE(const std::string results, command.run(line, context));
-  if (std::fputs(results.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+  std::string output;
+  const arrow::Status status = command.run(line, context, &output);
+  if (std::fputs(output.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     return arrow::Status::IOError("cannot write to standard output");
   }
-  return arrow::Status::OK();
+  return status;
 }
 
 int Main(int argc, char** argv) {

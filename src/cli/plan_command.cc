@@ -52,14 +52,15 @@ ResultsTable NeedsTable(const PipelinePlan& plan) {
 
 }  // namespace
 
-arrow::Result<std::string> PlanCommand(const CommandLine& line,
-                                       const RunContext& context) {
+arrow::Status PlanCommand(const CommandLine& line, const RunContext& context,
+                          std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   ARROW_ASSIGN_OR_RAISE(const PipelinePlan plan, PlanPipeline(settings, context));
   for (const std::string& note : plan.scheduled.notes) context.progress->Note(note);
   const ResultsTable tables[] = {PredictionsTable(plan.scheduled.schedule),
                                  NeedsTable(plan)};
-  return RenderAll(tables, settings.report.format);
+  *output = RenderAll(tables, settings.report.format);
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

@@ -48,8 +48,8 @@ arrow::Result<std::string> Results(const Settings& settings, const Manifest& man
   return Render(table, settings.report.format);
 }
 
-arrow::Result<std::string> BringUpToDate(const CommandLine& line, Goal goal,
-                                         const RunContext& context) {
+arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext& context,
+                            std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   RunRequest request;
   request.goal = goal;
@@ -57,35 +57,37 @@ arrow::Result<std::string> BringUpToDate(const CommandLine& line, Goal goal,
   request.train = TrainingOfThisBuild();
   ARROW_ASSIGN_OR_RAISE(const Manifest manifest, RunPipeline(settings, request, context));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
-  return Results(settings, manifest);
+  ARROW_ASSIGN_OR_RAISE(*output, Results(settings, manifest));
+  return arrow::Status::OK();
 }
 
 }  // namespace
 
-arrow::Result<std::string> RunCommand(const CommandLine& line,
-                                      const RunContext& context) {
-  return BringUpToDate(line, Goal::kAll, context);
+arrow::Status RunCommand(const CommandLine& line, const RunContext& context,
+                         std::string* output) {
+  return BringUpToDate(line, Goal::kAll, context, output);
 }
 
-arrow::Result<std::string> EmbedCommand(const CommandLine& line,
-                                        const RunContext& context) {
-  return BringUpToDate(line, Goal::kEmbed, context);
+arrow::Status EmbedCommand(const CommandLine& line, const RunContext& context,
+                           std::string* output) {
+  return BringUpToDate(line, Goal::kEmbed, context, output);
 }
 
-arrow::Result<std::string> TrainCommand(const CommandLine& line,
-                                        const RunContext& context) {
-  return BringUpToDate(line, Goal::kTrain, context);
+arrow::Status TrainCommand(const CommandLine& line, const RunContext& context,
+                           std::string* output) {
+  return BringUpToDate(line, Goal::kTrain, context, output);
 }
 
-arrow::Result<std::string> ReportCommand(const CommandLine& line,
-                                         const RunContext& context) {
+arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest({settings.run.directory}));
   if (!manifest) {
     return UsageError("there is no run to report on in '", settings.run.directory, "'");
   }
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, *manifest, context));
-  return Results(settings, *manifest);
+  ARROW_ASSIGN_OR_RAISE(*output, Results(settings, *manifest));
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

@@ -2,9 +2,13 @@
 
 namespace coden {
 
-arrow::Result<std::string> SettingsCommand(const CommandLine& line, const RunContext&) {
+arrow::Status SettingsCommand(const CommandLine& line, const RunContext&,
+                              std::string* output) {
   for (const auto& [name, value] : line.flags) {
-    if (name == "format" && value == "markdown") return SettingsReference();
+    if (name == "format" && value == "markdown") {
+      *output = SettingsReference();
+      return arrow::Status::OK();
+    }
   }
   ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
   ResultsTable table;
@@ -15,10 +19,12 @@ arrow::Result<std::string> SettingsCommand(const CommandLine& line, const RunCon
     table.rows.push_back({setting.key, setting.default_text, setting.rule, setting.help});
   }
   if (format == TableFormat::kTable) {
-    return "Every setting is a key of the pipeline file and a flag.\n\n" +
-           DescribeFlags(SettingFlags());
+    *output = "Every setting is a key of the pipeline file and a flag.\n\n" +
+              DescribeFlags(SettingFlags());
+  } else {
+    *output = Render(table, format);
   }
-  return Render(table, format);
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

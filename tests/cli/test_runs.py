@@ -209,7 +209,7 @@ def test_plan_says_what_the_run_does(coden, inputs):
     plan = coden("plan", *flags)
     assert plan.code == 0, plan.stderr
     assert not inputs.run.exists()
-    predictions = json.loads(plan.stdout[: plan.stdout.index("]") + 1])
+    predictions = json.loads(plan.stdout)["prediction_times"]
     assert coden("embed", *flags).code == 0
     schedule = pq.read_table(inputs.run / "schedule.parquet")
     assert sum(row["snapshots"] for row in predictions) == schedule.num_rows

@@ -1,4 +1,5 @@
-// Compare an arrow::Schema with its description in schemas/: column, type, nullable, meaning.
+// Compare an arrow::Schema with its description in schemas/: column, type, nullable,
+// meaning.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@ namespace coden::test {
 /// "column type nullable" of every line of schemas/`name`.csv, without the header.
 inline std::vector<std::string> DescribedColumns(const std::string& name) {
   const char* root = std::getenv("CODEN_SOURCE_ROOT");
-  std::ifstream file(std::string(root == nullptr ? "." : root) + "/schemas/" + name + ".csv");
+  std::ifstream file(std::string(root == nullptr ? "." : root) + "/schemas/" + name +
+                     ".csv");
   EXPECT_TRUE(file.good()) << "schemas/" << name << ".csv";
   std::vector<std::string> columns;
   std::string line;

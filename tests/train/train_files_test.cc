@@ -7,7 +7,8 @@ namespace {
 
 TEST(TrainFiles, SchemasAreAsDescribed) {
   test::CheckSchemaFile(*MetricsSchema(), "metrics");
-  test::CheckSchemaFile(*PredictionsSchema(arrow::int64(), arrow::int64()), "predictions");
+  test::CheckSchemaFile(*PredictionsSchema(arrow::int64(), arrow::int64()),
+                        "predictions");
 }
 
 }  // namespace
