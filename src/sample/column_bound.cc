@@ -71,6 +71,8 @@ void ColumnBound::EnqueueAll() {
 void ColumnBound::Settle(const DynamicGraph& graph, const NeighbourhoodChanges& changes,
                          double mass) {
   const double factor = (1.0 - alpha_) / alpha_;
+  // Both ends of an undirected edge change, so a node whose degree, and with it its
+  // tolerance, has changed is among the neighbours of another one and is looked at again.
   for (const auto& change : changes.changes()) {
     const auto after = graph.out_neighbours(change.node);
     const double amount = factor * h_[change.node];
@@ -81,7 +83,6 @@ void ColumnBound::Settle(const DynamicGraph& graph, const NeighbourhoodChanges& 
       AddResidue(node, amount / static_cast<double>(after.size()));
       if (node == change.node) largest_share_ = 1.0;
     }
-    AddResidue(change.node, 0.0);  // its degree, and with it its tolerance, has changed
   }
   if (graph.num_arcs() >= 2 * tuned_arcs_) {
     Tune(graph, mass);

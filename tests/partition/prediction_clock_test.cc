@@ -216,6 +216,7 @@ TEST(PredictionClock, ALogLongerThanSaidGoesToTheLastBatch) {
   const auto cut = RunClock(&clock, {1, 2, 3, 4, 5, 6, 7});
   ASSERT_TRUE(cut.ok());
   EXPECT_EQ(cut->prediction_times, (Times{4, 7}));
+  EXPECT_EQ(clock.num_merged(), 0);
 }
 
 TEST(PredictionClock, Invalid) {
