@@ -212,10 +212,14 @@ TEST(PredictionClock, AgreesWithTheDefinitionOnRandomLogs) {
 }
 
 TEST(PredictionClock, ALogLongerThanSaidGoesToTheLastBatch) {
-  auto clock = PredictionClock::Make(Count(InitialBefore{4}, 2), 2).ValueOrDie();
-  const auto cut = RunClock(&clock, {1, 2, 3, 4, 5, 6, 7});
-  ASSERT_TRUE(cut.ok());
-  EXPECT_EQ(cut->prediction_times, (Times{4, 7}));
+  for (const InitialGraph& initial :
+       {InitialGraph(InitialFraction{0.0}), InitialGraph(InitialBefore{6})}) {
+    auto clock = PredictionClock::Make(Count(initial, 2), /*num_rows=*/4).ValueOrDie();
+    const auto cut = RunClock(&clock, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    ASSERT_TRUE(cut.ok());
+    EXPECT_EQ(cut->prediction_times.size(), 2u);
+    EXPECT_EQ(cut->prediction_times.back(), 9);
+  }
 }
 
 TEST(PredictionClock, Invalid) {

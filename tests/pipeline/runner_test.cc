@@ -1,5 +1,6 @@
 #include "coden/pipeline/runner.h"
 
+#include <algorithm>
 #include <random>
 
 #include <arrow/array.h>
@@ -231,6 +232,9 @@ TEST(Runner, TheScheduleDoesNotDependOnWhereBatchesAreCut) {
     const auto whole = ScheduleOf(log, bound, /*seed=*/0);
     ASSERT_TRUE(whole.ok()) << whole.status().ToString();
     EXPECT_GT(whole->size(), 20u);
+    EXPECT_EQ(std::count_if(whole->begin(), whole->end(),
+                            [](const SchedulePoint& p) { return p.at_prediction; }),
+              6);
     for (std::uint32_t seed = 1; seed < 60; seed += 10) {
       SCOPED_TRACE(seed);
       const auto cut = ScheduleOf(log, bound, seed);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kAlpha = 0.2;
 constexpr double kFactor = (1.0 - kAlpha) / kAlpha;
-constexpr double kNever = 1e9;  // a lambda that no bound passes
+constexpr double kOutOfReach = 1e9;  // a lambda that no bound passes
 
 LazySampler MakeSampler(double lambda, float x_max = 1.0f, int max_per_interval = 0,
                         GraphOptions graph = {},
@@ -41,7 +41,7 @@ void CheckPoint(const SchedulePoint& point, const SchedulePoint& expected) {
 
 TEST(LazySampler, EmitsAtPredictionBelowThreshold) {
   // 0 - 1 in the initial graph; 1 - 2, a repeat and a self loop after it.
-  LazySampler sampler = MakeSampler(kNever);
+  LazySampler sampler = MakeSampler(kOutOfReach);
   Schedule schedule;
   Insert(sampler, 0, 1, 3, &schedule);
   sampler.OnStart(3, &schedule);
@@ -58,7 +58,7 @@ TEST(LazySampler, EmitsAtPredictionBelowThreshold) {
 }
 
 TEST(LazySampler, EmptyInitialGraphHasNoSnapshot) {
-  LazySampler sampler = MakeSampler(kNever);
+  LazySampler sampler = MakeSampler(kOutOfReach);
   Schedule schedule;
   sampler.OnStart(0, &schedule);
   EXPECT_TRUE(schedule.empty());
@@ -69,7 +69,7 @@ TEST(LazySampler, EmptyInitialGraphHasNoSnapshot) {
 }
 
 TEST(LazySampler, NodesWithFeaturesArePresentFromTheStart) {
-  LazySampler sampler = MakeSampler(kNever);
+  LazySampler sampler = MakeSampler(kOutOfReach);
   sampler.AddInitialNodes(10);
   Schedule schedule;
   Insert(sampler, 0, 1, 1, &schedule);
@@ -91,6 +91,10 @@ TEST(LazySampler, TakesTheSnapshotAfterTheEventThatPassed) {
   ASSERT_EQ(schedule.size(), 2u);
   // No second snapshot where the bound passes at the last event of an interval.
   CheckPoint(schedule[1], {1, 1, true, 9, 2, 4, 2, kFactor * 2 / 4});
+  Insert(sampler, 0, 1, 10, &schedule);
+  sampler.OnPredict(10, &schedule);
+  ASSERT_EQ(schedule.size(), 3u);
+  CheckPoint(schedule[2], {2, 2, true, 10, 3, 4, 2, 0.0});
 }
 
 TEST(LazySampler, InitialGraphGrowsWithoutSnapshots) {
@@ -139,7 +143,7 @@ TEST(LazySampler, MaxPerIntervalLeavesThePredictionIn) {
 TEST(LazySampler, FeatureUpdatesMoveTheBound) {
   for (const ShiftBound bound : {ShiftBound::kRelative, ShiftBound::kStrict}) {
     SCOPED_TRACE(static_cast<int>(bound));
-    LazySampler sampler = MakeSampler(kNever, 1.0f, 0, {}, bound);
+    LazySampler sampler = MakeSampler(kOutOfReach, 1.0f, 0, {}, bound);
     Schedule schedule;
     Insert(sampler, 0, 1, 1, &schedule);
     sampler.OnStart(1, &schedule);
@@ -165,7 +169,7 @@ TEST(LazySampler, FirstFeaturesCount) {
 TEST(LazySampler, EdgesThatExpireByThePredictionAreGone) {
   GraphOptions graph;
   graph.window = 5;
-  LazySampler sampler = MakeSampler(kNever, 1.0f, 0, graph);
+  LazySampler sampler = MakeSampler(kOutOfReach, 1.0f, 0, graph);
   Schedule schedule;
   sampler.OnStart(0, &schedule);
   Insert(sampler, 0, 1, 1, &schedule);

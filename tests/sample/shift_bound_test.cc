@@ -10,54 +10,21 @@
 #include <gtest/gtest.h>
 
 #include "coden/graph/event_graph.h"
+#include "support/dense_ppr.h"
 
 namespace coden {
 namespace {
 
-constexpr int kNumNodes = 14;
+using test::ExactPpr;
+using test::Matrix;
+using test::Transitions;
+using test::Zeros;
+
+constexpr NodeId kNumNodes = 14;
 constexpr int kNumColumns = 3;
 constexpr double kAlpha = 0.2;
 constexpr double kEpsilon = 1e-4;
 constexpr double kFactor = (1.0 - kAlpha) / kAlpha;
-
-using Matrix = std::vector<std::vector<double>>;
-
-Matrix Zeros(int rows, int columns) {
-  return Matrix(rows, std::vector<double>(columns, 0.0));
-}
-
-// P[v][u] = 1/d(u) for an arc u -> v.
-Matrix Transitions(const DynamicGraph& graph) {
-  Matrix p = Zeros(kNumNodes, kNumNodes);
-  for (NodeId u = 0; u < graph.num_nodes(); ++u) {
-    for (const NodeId v : graph.out_neighbours(u)) {
-      p[v][u] = 1.0 / static_cast<double>(graph.out_degree(u));
-    }
-  }
-  return p;
-}
-
-// I - (1-alpha) P is diagonally dominant by columns, so no pivoting is needed.
-Matrix ExactPpr(const Matrix& p, const Matrix& x) {
-  Matrix a = Zeros(kNumNodes, kNumNodes);
-  Matrix z = x;
-  for (int i = 0; i < kNumNodes; ++i) {
-    for (int j = 0; j < kNumNodes; ++j) a[i][j] = (i == j) - (1.0 - kAlpha) * p[i][j];
-    for (double& value : z[i]) value *= kAlpha;
-  }
-  for (int k = 0; k < kNumNodes; ++k) {
-    for (int i = 0; i < kNumNodes; ++i) {
-      if (i == k) continue;
-      const double ratio = a[i][k] / a[k][k];
-      for (int j = k; j < kNumNodes; ++j) a[i][j] -= ratio * a[k][j];
-      for (std::size_t c = 0; c < z[i].size(); ++c) z[i][c] -= ratio * z[k][c];
-    }
-  }
-  for (int i = 0; i < kNumNodes; ++i) {
-    for (double& value : z[i]) value /= a[i][i];
-  }
-  return z;
-}
 
 // A random graph, its features and an accumulator that is told of every change, as
 // LazySampler does it. All nodes are present from the start.
@@ -83,15 +50,20 @@ class Scene {
 
   void Toggle() {
     const auto src = static_cast<NodeId>(random_() % kNumNodes);
-    const auto dst = static_cast<NodeId>(random_() % kNumNodes);
+    Toggle(src, static_cast<NodeId>(random_() % kNumNodes));
+  }
+  void Toggle(NodeId src, NodeId dst) {
     ASSERT_TRUE(events_.Apply({src, dst, 0, EventKind::kToggle}, *shift_).ok());
     shift_->EndEvent(graph());
   }
 
   void ChangeFeatures() {
     const auto node = static_cast<NodeId>(random_() % kNumNodes);
+    ChangeFeatures(node, static_cast<double>(random_() % 3));
+  }
+  void ChangeFeatures(NodeId node, double scale) {
     const double before = x_max(node);
-    Draw(node, static_cast<double>(random_() % 3));
+    Draw(node, scale);
     const double after = x_max(node);
     shift_->SetLargestEntry(node, static_cast<float>(after));
     shift_->FeatureChange(node, static_cast<float>(before + after));
@@ -107,7 +79,7 @@ class Scene {
     for (NodeId node = 0; node < kNumNodes; ++node) sum += x_max(node);
     return sum;
   }
-  Matrix Embedding() const { return ExactPpr(Transitions(graph()), x_); }
+  Matrix Embedding() const { return ExactPpr(graph(), x_, kAlpha); }
   const DynamicGraph& graph() const { return events_.graph(); }
   ShiftAccumulator& shift() { return *shift_; }
 
@@ -229,6 +201,20 @@ TEST(ShiftBound, StrictIsATrueBound) {
     RecordProperty(directed ? "looseness_directed" : "looseness_undirected",
                    std::to_string(looseness));
     EXPECT_LT(looseness, 20.0);
+  }
+}
+
+TEST(ShiftBound, StrictFollowsFeaturesThatRise) {
+  for (const bool directed : {false, true}) {
+    SCOPED_TRACE(directed);
+    Scene scene(ShiftBound::kStrict, directed, /*self_loops=*/false, /*seed=*/2);
+    for (NodeId node = 1; node < kNumNodes; ++node) scene.Toggle(node - 1, node);
+    scene.ChangeFeatures(5, 1e6);
+    scene.shift().Reset(scene.graph());
+    const Matrix then = scene.Embedding();
+    scene.Toggle(5, 8);
+    EXPECT_GE(scene.shift().sigma(),
+              LargestShift(then, scene.Embedding()) / scene.Mass());
   }
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "coden/graph/dynamic_graph.h"
+
 namespace coden::test {
 
 /// Arcs of a graph as a plain set: the model that the real graph is compared with.
@@ -76,6 +78,27 @@ inline Matrix ExactEmbedding(const ArcSet& arcs, const Matrix& features, double 
     for (double& value : row) value *= alpha;
   }
   return Solve(std::move(m), std::move(right));
+}
+
+inline Matrix Zeros(int rows, int columns) {
+  return Matrix(rows, std::vector<double>(columns, 0.0));
+}
+
+/// The same for a graph of the engine, whose arcs are copied into the model.
+inline ArcSet ArcsOf(const DynamicGraph& graph) {
+  ArcSet arcs;
+  for (NodeId node = 0; node < graph.num_nodes(); ++node) {
+    for (const NodeId neighbour : graph.out_neighbours(node)) arcs.insert({node, neighbour});
+  }
+  return arcs;
+}
+
+inline Matrix Transitions(const DynamicGraph& graph) {
+  return Transition(ArcsOf(graph), graph.num_nodes());
+}
+
+inline Matrix ExactPpr(const DynamicGraph& graph, const Matrix& x, double alpha) {
+  return ExactEmbedding(ArcsOf(graph), x, alpha);
 }
 
 }  // namespace coden::test

@@ -27,7 +27,8 @@ class Recut : public Operator {
           length = 1;
           break;
         default:
-          length = 1 + static_cast<std::int64_t>(random_() % 50);
+          length =
+              1 + static_cast<std::int64_t>(random_() % (random_() % 8 == 0 ? 50 : 3));
       }
       length = std::min(length, batch->num_rows() - row);
       ARROW_RETURN_NOT_OK(emit(batch->Slice(row, length)));
