@@ -161,7 +161,7 @@ arrow::Result<std::shared_ptr<arrow::DataType>> NodeIdMap::IdType(
   if (arrow::is_string(type.id()) || type.id() == arrow::Type::STRING_VIEW) {
     return arrow::utf8();
   }
-  return InputError("node ids must be integers or strings: ", type.ToString());
+  return InputError(kIdRule, ": ", type.ToString());
 }
 
 arrow::Result<std::unique_ptr<NodeIdMap>> NodeIdMap::Make(

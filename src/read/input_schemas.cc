@@ -10,8 +10,6 @@ namespace coden {
 
 namespace {
 
-constexpr std::string_view kIdType =
-    "node ids must be whole numbers or strings; convert the column";
 constexpr std::string_view kClassType =
     "a label must be a whole number or a string; convert the column";
 constexpr std::string_view kTimeType =
@@ -86,10 +84,10 @@ arrow::Result<EdgeLogColumns> CheckEdgeLogSchema(const ParquetSource& source,
                                                  const OnBreach& on_breach) {
   const ColumnFinder finder(*source.schema(), on_breach);
   EdgeLogColumns columns;
-  ARROW_ASSIGN_OR_RAISE(columns.src,
-                        finder.Find(input.src, "input.src", IsIdType, kIdType));
-  ARROW_ASSIGN_OR_RAISE(columns.dst,
-                        finder.Find(input.dst, "input.dst", IsIdType, kIdType));
+  ARROW_ASSIGN_OR_RAISE(
+      columns.src, finder.Find(input.src, "input.src", IsIdType, NodeIdMap::kIdRule));
+  ARROW_ASSIGN_OR_RAISE(
+      columns.dst, finder.Find(input.dst, "input.dst", IsIdType, NodeIdMap::kIdRule));
   ARROW_ASSIGN_OR_RAISE(columns.time,
                         finder.Find(input.time, "input.time", IsTimeType, kTimeType));
   if (events == EventMode::kSigned) {
@@ -113,8 +111,8 @@ arrow::Result<FeatureColumns> CheckFeatureSchema(
   const ColumnFinder finder(*source.schema(), on_breach);
   const bool updates = kind == FeatureFile::kUpdates;
   FeatureColumns columns;
-  ARROW_ASSIGN_OR_RAISE(columns.node,
-                        finder.Find(input.node, "input.node", IsIdType, kIdType));
+  ARROW_ASSIGN_OR_RAISE(
+      columns.node, finder.Find(input.node, "input.node", IsIdType, NodeIdMap::kIdRule));
   if (columns.node.usable() && id_type != nullptr) {
     ARROW_RETURN_NOT_OK(CheckIdKind(columns.node, *id_type, on_breach));
   }
@@ -135,8 +133,8 @@ arrow::Result<LabelColumns> CheckLabelSchema(const ParquetSource& source,
                                              const OnBreach& on_breach) {
   const ColumnFinder finder(*source.schema(), on_breach);
   LabelColumns columns;
-  ARROW_ASSIGN_OR_RAISE(columns.node,
-                        finder.Find(input.node, "input.node", IsIdType, kIdType));
+  ARROW_ASSIGN_OR_RAISE(
+      columns.node, finder.Find(input.node, "input.node", IsIdType, NodeIdMap::kIdRule));
   ARROW_ASSIGN_OR_RAISE(columns.label,
                         finder.Find(input.label, "input.label", IsIdType, kClassType));
   if (!source.schema()->GetAllFieldIndices(input.time).empty()) {

@@ -9,9 +9,9 @@
 
 namespace coden {
 
-ProblemList::ProblemList(std::string input, std::string path)
+ProblemList::ProblemList(std::string input, std::string_view path)
     : input_(std::move(input)),
-      path_(std::move(path)),
+      path_(MaskCredentials(path)),
       on_breach_([this](const Breach& breach) {
         Add(breach);
         return arrow::Status::OK();
@@ -40,7 +40,7 @@ void ProblemList::Remark(std::string column, std::string rule, std::int64_t coun
 
 arrow::Status ProblemList::Absorb(const arrow::Status& status) {
   if (status.ok() || FaultOf(status) != Fault::kInput) return status;
-  Add({{}, -1, status.message(), {}});
+  Add({{}, -1, MaskCredentials(status.message()), {}});
   return arrow::Status::OK();
 }
 

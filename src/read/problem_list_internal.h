@@ -16,7 +16,7 @@ namespace coden {
 /// The problems of one input: breaches of one rule in one column are counted together.
 class ProblemList {
  public:
-  ProblemList(std::string input, std::string path);
+  ProblemList(std::string input, std::string_view path);
   ProblemList(const ProblemList&) = delete;
   ProblemList& operator=(const ProblemList&) = delete;
 

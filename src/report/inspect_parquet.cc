@@ -15,6 +15,7 @@
 #include "coden/pipeline/error.h"
 #include "coden/read/input_options.h"
 #include "coden/read/parquet_source.h"
+#include "coden/report/printable.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
 #include "report/inspect_internal.h"
@@ -167,7 +168,7 @@ arrow::Result<Tables> InspectParquet(const std::string& path) {
   ARROW_ASSIGN_OR_RAISE(const std::int64_t rows, source->CountRows());
   const std::string kind = KindOf(*source->schema(), footers);
   FactsTable facts("Parquet: " + kind);
-  facts.Add("path", path);
+  facts.Add("path", MaskCredentials(path));
   facts.Add("kind", kind);
   facts.Add("files", static_cast<std::int64_t>(source->files().size()));
   facts.Add("rows", rows);

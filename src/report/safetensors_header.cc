@@ -79,8 +79,7 @@ arrow::Result<Placed> ParseTensor(const std::string& name, const json& entry,
   tensor.num_bytes = *end - *begin;
   for (const json& extent : entry["shape"]) {
     const auto size = Size(extent, data_bytes);
-    // Each product stays below data_bytes * 8 bits, so the next one cannot overflow
-    // unnoticed.
+    // The product so far is at most data_bytes, and so is the next: it cannot overflow.
     if (!size || (*size > 0 && tensor.num_values > data_bytes / *size)) {
       return damaged("has a shape that does not fit the file");
     }

@@ -110,7 +110,7 @@ TEST(NodeIdMap, KnowsWhichTypesAreIds) {
   for (const auto& type : {arrow::float64(), arrow::boolean(), arrow::binary(),
                            arrow::list(arrow::int64())}) {
     ExpectInputError(NodeIdMap::IdType(*type),
-                     "node ids must be integers or strings: " + type->ToString());
+                     std::string(NodeIdMap::kIdRule) + ": " + type->ToString());
   }
 }
 

@@ -258,6 +258,15 @@ TEST_F(ValidationTest, DoesNotDependOnTheBatches) {
   }
 }
 
+TEST_F(ValidationTest, KeepsCredentialsToItself) {
+  settings_.input.edges = "nowhere://key:secret@bucket/e.parquet";
+  SilentProgress progress;
+  const auto problems = ValidateInputs(settings_, {&progress}).ValueOrDie();
+  ASSERT_FALSE(problems.empty());
+  EXPECT_EQ(problems[0].path, "nowhere://***@bucket/e.parquet");
+  EXPECT_EQ(problems[0].rule.find("secret"), std::string::npos) << problems[0].rule;
+}
+
 TEST_F(ValidationTest, StopsWhenAsked) {
   SilentProgress progress;
   arrow::StopSource source;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <arrow/result.h>
@@ -16,6 +17,10 @@ namespace coden {
 /// of first appearance, and back. Memory is proportional to the number of distinct ids.
 class NodeIdMap {
  public:
+  /// What IdType refuses, in words.
+  static constexpr std::string_view kIdRule =
+      "node ids must be whole numbers or strings; convert the column";
+
   /// Return the id type that columns of `type` are read as: int64 for integers, utf8 for
   /// strings and dictionaries of strings; an error for anything else.
   static arrow::Result<std::shared_ptr<arrow::DataType>> IdType(

@@ -14,7 +14,7 @@ namespace coden {
 /// One rule that an input breaks, however often it does.
 struct InputProblem {
   std::string input;            ///< edges, features, feature_updates or labels
-  std::string path;             ///< as the settings give it
+  std::string path;             ///< as the settings give it, without credentials
   std::string column;           ///< empty where the whole input is meant
   std::string rule;             ///< what is wrong, the way out, and the first value found
   std::int64_t count = 0;       ///< rows that break it; 1 where it is not about rows
