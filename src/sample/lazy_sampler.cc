@@ -23,13 +23,12 @@ void LazySampler::SeeNode(NodeId node) {
   ++num_seen_;
   largest_[node] = largest_entry_(node);
   shift_->SetLargestEntry(node, largest_[node]);
+  shift_->SetPresent(node);
 }
 
 void LazySampler::SeeInEvent(NodeId node, EventTime time) {
   SeeNode(node);
-  if (first_event_[node] != kNever) return;
-  first_event_[node] = time;
-  shift_->SetPresent(node);
+  if (first_event_[node] == kNever) first_event_[node] = time;
 }
 
 void LazySampler::AddInitialNodes(NodeId count) {

@@ -88,7 +88,8 @@ inline Matrix Zeros(int rows, int columns) {
 inline ArcSet ArcsOf(const DynamicGraph& graph) {
   ArcSet arcs;
   for (NodeId node = 0; node < graph.num_nodes(); ++node) {
-    for (const NodeId neighbour : graph.out_neighbours(node)) arcs.insert({node, neighbour});
+    for (const NodeId neighbour : graph.out_neighbours(node))
+      arcs.insert({node, neighbour});
   }
   return arcs;
 }
