@@ -23,8 +23,8 @@ struct InputProblem {
 };
 
 /// Check every input of `settings` against its schema and return all problems: by input,
-/// then by first row, with what is not fatal at the end. A file that is missing or damaged is a problem too,
-/// and does not keep the others from being checked.
+/// then by first row, with what is not fatal at the end. A file that is missing or
+/// damaged is a problem too, and does not keep the others from being checked.
 ///
 /// Streams: memory grows with the number of distinct nodes, with the labels where they
 /// have times, and for signed events with the edges, because deletions are replayed. The
