@@ -153,6 +153,9 @@ class DatasetParquetSource : public ParquetSource {
   static std::shared_ptr<arrow::dataset::ParquetFragmentScanOptions> ScanOptions() {
     auto options = std::make_shared<arrow::dataset::ParquetFragmentScanOptions>();
     options->reader_properties->set_page_checksum_verification(true);
+    // What is read ahead into this buffer stays there until the file is finished: memory
+    // would grow with the size of the file.
+    options->arrow_reader_properties->set_pre_buffer(false);
     return options;
   }
 
