@@ -14,10 +14,10 @@ void AddFlags(std::string_view generator, std::vector<FlagHelp>* flags) {
   for (const auto& flag : Options::Flags()) {
     const auto same =
         std::find_if(flags->begin(), flags->end(),
-                     [&](const FlagHelp& other) { return other.name == flag.name; });
+                     [&](const FlagHelp& other) { return other.name == flag.key; });
     const std::string prefix = std::string(generator) + ": ";
     if (same == flags->end()) {
-      flags->push_back({flag.name, flag.rule, prefix + flag.help, flag.default_text});
+      flags->push_back({flag.key, flag.rule, prefix + flag.help, flag.default_text});
     } else {
       same->help += " " + prefix + flag.help;
       if (same->default_text != flag.default_text) {
@@ -34,7 +34,7 @@ arrow::Result<Options> OptionsFrom(const CommandLine& line, std::string_view gen
     if (name == "format") continue;
     const auto flags = Options::Flags();
     const auto flag = std::find_if(flags.begin(), flags.end(),
-                                   [&](const auto& other) { return other.name == name; });
+                                   [&](const auto& other) { return other.key == name; });
     if (flag == flags.end()) {
       return UsageError("`generate ", generator, "` does not take `--", name, "`");
     }

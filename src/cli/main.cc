@@ -86,7 +86,7 @@ arrow::Status RunTool(const std::vector<std::string>& arguments,
   RunContext context{console->get()};
   ARROW_ASSIGN_OR_RAISE(context.stop, StopOnSignals());
   std::string output;
-  const arrow::Status status = command.run(line, context, &output);
+  arrow::Status status = command.run(line, context, &output);
   if (std::fputs(output.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     return arrow::Status::IOError("cannot write to standard output");
   }

@@ -11,6 +11,7 @@
 
 #include "coden/generate/generate.h"
 #include "coden/pipeline/error.h"
+#include "pipeline/declare_option_internal.h"
 #include "pipeline/setting_value_internal.h"
 
 namespace coden::generate {
@@ -25,27 +26,13 @@ struct Directory {
   std::string Format(const std::string& value) const { return value; }
 };
 
-/// Bind a value type to the member it fills.
+/// Declare the flag that fills `member`.
 template <typename Options, typename Member, typename Value>
-GenerateFlag<Options> Declare(std::string name, Member Options::* member, Value value,
-                              std::string help) {
-  GenerateFlag<Options> flag;
-  flag.name = name;
-  flag.rule = value.rule();
-  flag.help = std::move(help);
-  flag.set = [name, member, value](Options& options, std::string_view text) {
-    auto parsed = value.Parse(text);
-    if (!parsed) {
-      return UsageError("`", name, "` must be ", value.rule(), ": '", text, "'");
-    }
-    options.*member = *std::move(parsed);
-    return arrow::Status::OK();
-  };
-  flag.get = [member, value](const Options& options) {
-    return value.Format(options.*member);
-  };
-  flag.default_text = flag.get(Options{});
-  return flag;
+GenerateFlag<Options> Declare(const std::string& name, Member Options::* member,
+                              const Value& value, std::string help) {
+  return DeclareOption<Options>(
+      name, [member](Options& options) -> Member& { return options.*member; }, value,
+      std::move(help));
 }
 
 /// Check options that did not come through the flags: write each out and read it back.
@@ -64,7 +51,7 @@ std::shared_ptr<const arrow::KeyValueMetadata> Provenance(std::string_view gener
                                                           const Options& options) {
   std::string command = "generate " + std::string(generator);
   for (const auto& flag : Options::Flags()) {
-    if (flag.name != "out") command += " --" + flag.name + " " + flag.get(options);
+    if (flag.key != "out") command += " --" + flag.key + " " + flag.get(options);
   }
   return arrow::key_value_metadata({"coden.generator"}, {command});
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "coden/graph/types.h"
-#include "generate/random_internal.h"
+#include "pipeline/random_internal.h"
 
 namespace coden::generate {
 

@@ -20,14 +20,13 @@
 #include <vector>
 
 #include "generate/flag_internal.h"
-#include "generate/random_internal.h"
 #include "generate/table_writer_internal.h"
+#include "pipeline/random_internal.h"
 
 namespace coden {
 
 namespace {
 
-using generate::Random;
 using setting_value::FormatReal;
 
 // What a generator is for; part of its key, so never renumber.

@@ -28,8 +28,8 @@
 #include "coden/graph/types.h"
 #include "generate/flag_internal.h"
 #include "generate/membership_internal.h"
-#include "generate/random_internal.h"
 #include "generate/table_writer_internal.h"
+#include "pipeline/random_internal.h"
 
 namespace coden {
 
@@ -38,7 +38,6 @@ namespace {
 using generate::EdgeWriter;
 using generate::LabelWriter;
 using generate::Membership;
-using generate::Random;
 
 // What a generator is for; part of its key, so never renumber.
 enum Stream : std::uint64_t { kCommunity, kSwitch, kEdge, kMean, kFeature };
@@ -118,7 +117,7 @@ std::int64_t EdgesPerStep(const SbmOptions& options) {
 
 arrow::Status Check(const SbmOptions& options) {
   ARROW_RETURN_NOT_OK(generate::CheckEach(options));
-  if (options.nodes < 2 * options.communities) {
+  if (options.nodes < std::int64_t{2} * options.communities) {
     return UsageError("`nodes` must be at least twice `communities`: ", options.nodes,
                       " and ", options.communities);
   }
@@ -220,6 +219,8 @@ arrow::Result<GenerateSummary> GenerateSbm(const SbmOptions& options,
         fresh.push_back(*edge);
         ARROW_RETURN_NOT_OK(edges.Append(edge->src, edge->dst, step, /*op=*/1));
         ++summary.num_inserts;
+      } else {
+        ++summary.num_undrawn;
       }
     }
     context.progress->Advance(step + 1);
@@ -228,6 +229,10 @@ arrow::Result<GenerateSummary> GenerateSbm(const SbmOptions& options,
                         std::to_string(summary.num_deletes) + " deleted, " +
                         std::to_string(summary.num_label_changes) +
                         " changes of community");
+  if (summary.num_undrawn > 0) {
+    context.progress->Note(std::to_string(summary.num_undrawn) +
+                           " edges were left out: the graph is too dense to place them");
+  }
 
   ARROW_ASSIGN_OR_RAISE(summary.files.emplace_back(), edges.Close());
   ARROW_ASSIGN_OR_RAISE(summary.files.emplace_back(), features->Close());

@@ -187,7 +187,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   Manifest manifest;
   auto loaded = LoadManifest(layout);
   if (!loaded.ok() && !request.force) return loaded.status();
-  if (loaded.ok() && *loaded) manifest = **std::move(loaded);
+  if (loaded.ok()) manifest = (*std::move(loaded)).value_or(Manifest{});
   ARROW_RETURN_NOT_OK(CheckDirectory(layout, manifest.number > 0));
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints, ComputeFingerprints(settings));
 
@@ -227,6 +227,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
       ARROW_RETURN_NOT_OK(PublishManifest(layout, &manifest));
     }
   }
+  std::ofstream(layout.Path(RunLayout::kSettings)) << MaskCredentials(ToIni(settings));
   std::ofstream(layout.Path(RunLayout::kSuccess)).flush();
   return manifest;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coden/pipeline/error.h"
+#include "pipeline/declare_option_internal.h"
 #include "pipeline/nearest_internal.h"
 #include "pipeline/setting_value_internal.h"
 
@@ -14,26 +15,9 @@ namespace coden {
 
 namespace {
 
-// Bind a value type to the member it fills. `Access` returns the member of a Settings.
 template <typename Access, typename Value>
-Setting Declare(std::string key, Access access, Value value, std::string help) {
-  Setting setting;
-  setting.key = key;
-  setting.rule = value.rule();
-  setting.help = std::move(help);
-  setting.set = [key, access, value](Settings& settings, std::string_view text) {
-    auto parsed = value.Parse(text);
-    if (!parsed) {
-      return UsageError("`", key, "` must be ", value.rule(), ": '", text, "'");
-    }
-    access(settings) = *std::move(parsed);
-    return arrow::Status::OK();
-  };
-  setting.get = [access, value](const Settings& settings) {
-    return value.Format(access(const_cast<Settings&>(settings)));
-  };
-  setting.default_text = setting.get(Settings{});
-  return setting;
+Setting Declare(const char* key, Access access, const Value& value, const char* help) {
+  return DeclareOption<Settings>(key, access, value, help);
 }
 
 #define CODEN_MEMBER(section, member) \
@@ -201,14 +185,6 @@ std::vector<Setting> DeclareAll() {
 #undef CODEN_MEMBER
 
 }  // namespace
-
-std::string_view Setting::section() const {
-  return std::string_view(key).substr(0, key.find('.'));
-}
-
-std::string_view Setting::name() const {
-  return std::string_view(key).substr(key.find('.') + 1);
-}
 
 std::span<const Setting> AllSettings() {
   static const std::vector<Setting> settings = DeclareAll();

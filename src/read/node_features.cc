@@ -2,30 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "coden/pipeline/error.h"
+#include "pipeline/random_internal.h"
 #include "read/input_schemas_internal.h"
 
 namespace coden {
-
-namespace {
-
-// splitmix64: a counter and a mixing function, so that every number is a function of the
-// node's id, the seed and its position alone.
-std::uint64_t NextRandom(std::uint64_t* counter) {
-  std::uint64_t bits = (*counter += 0x9e3779b97f4a7c15ull);
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
-  return bits ^ (bits >> 31);
-}
-
-// Uniform in (0, 1).
-double NextUniform(std::uint64_t* counter) {
-  return (static_cast<double>(NextRandom(counter) >> 11) + 0.5) * 0x1p-53;
-}
-
-}  // namespace
 
 arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
                                                std::uint64_t seed, NodeIdMap& nodes) {
@@ -63,16 +45,12 @@ arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
   return features;
 }
 
-// A standard Gaussian vector by Box and Muller's method, drawn from the node's own id, so
-// that it neither depends on the order of arrival nor knows anything of the graph.
+// A standard Gaussian vector drawn from the node's own id, so that it neither depends on
+// the order of arrival nor knows anything of the graph.
 std::vector<float> NodeFeatures::RandomVector(NodeId node, const NodeIdMap& nodes) const {
-  std::uint64_t counter = nodes.Hash(node) ^ (seed_ * 0xd1342543de82ef95ull);
+  Random random(seed_, /*stream=*/0, nodes.Hash(node));
   std::vector<float> vector(width_);
-  for (float& value : vector) {
-    const double radius = std::sqrt(-2.0 * std::log(NextUniform(&counter)));
-    value = static_cast<float>(radius *
-                               std::cos(2.0 * std::numbers::pi * NextUniform(&counter)));
-  }
+  for (float& value : vector) value = static_cast<float>(random.Normal());
   return vector;
 }
 

@@ -47,10 +47,11 @@ Axis MakeAxis(double low, double high, const AxisOptions& options) {
     axis.low = std::floor(low / axis.step + 1e-9) * axis.step;
     axis.high = std::ceil(high / axis.step - 1e-9) * axis.step;
   }
+  constexpr int kMostTicks = 50;
   const double first = std::ceil(axis.low / axis.step - 1e-9);
   const double last = std::floor(axis.high / axis.step + 1e-9);
-  for (double tick = first; tick <= last && axis.ticks.size() < 50; tick += 1.0) {
-    axis.ticks.push_back(tick * axis.step);
+  for (int tick = 0; tick < kMostTicks && first + tick <= last; ++tick) {
+    axis.ticks.push_back((first + tick) * axis.step);
   }
   return axis;
 }

@@ -148,7 +148,7 @@ ResultsTable MicroF1Table(const MicroF1Summary& summary) {
     add_scores(row, score);
     table.rows.push_back(std::move(row));
   }
-  if (!summary.best) return table;
+  if (!summary.best || !summary.worst) return table;
   std::vector<Cell> average = {std::string("average"), Cell{}, Cell{}};
   add_scores(average, summary.average);
   table.footer.push_back(std::move(average));

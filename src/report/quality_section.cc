@@ -103,7 +103,7 @@ void AddQualitySection(Markup& page, const MicroF1Summary& summary) {
                                : std::string();
   AddFigure(page, "Micro-F1", "On test nodes at each prediction time" + runs + ".",
             MicroF1Chart(summary));
-  if (summary.best) {
+  if (summary.best && summary.worst) {
     page.Open("dl", {{"class", "figures"}});
     AddKeyFigure(page, "average", summary.average,
                  "of " + std::to_string(summary.scores.size()) +

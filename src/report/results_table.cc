@@ -36,7 +36,7 @@ std::string RenderJson(const ResultsTable& table) {
 }
 
 std::string CsvField(std::string_view text) {
-  const std::string shown = Printable(text, PrintableMode::kMultiLine);
+  std::string shown = Printable(text, PrintableMode::kMultiLine);
   if (shown.find_first_of(",\"\r\n") == std::string::npos) return shown;
   std::string quoted = "\"";
   for (const char c : shown) {

@@ -122,6 +122,7 @@ arrow::Result<std::vector<TensorInfo>> ReadHeader(const std::string& path) {
   std::sort(placed.begin(), placed.end(),
             [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
   std::vector<TensorInfo> tensors;
+  tensors.reserve(placed.size());
   for (Placed& tensor : placed) tensors.push_back(std::move(tensor.tensor));
   return tensors;
 }

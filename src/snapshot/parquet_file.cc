@@ -160,8 +160,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
 }  // namespace
 
 arrow::Result<std::unique_ptr<ParquetFileWriter>> ParquetFileWriter::Open(
-    std::string path, std::string stage_path, std::shared_ptr<arrow::Schema> schema,
-    const ParquetFileOptions& options) {
+    std::string path, std::string stage_path,
+    const std::shared_ptr<arrow::Schema>& schema, const ParquetFileOptions& options) {
   auto writer = std::make_unique<StreamingParquetFileWriter>(std::move(path),
                                                              std::move(stage_path));
   ARROW_RETURN_NOT_OK(writer->Begin(schema, options));

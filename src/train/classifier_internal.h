@@ -5,7 +5,7 @@
 #include <torch/torch.h>
 
 #include "coden/train/train_options.h"
-#include "train/splitmix_internal.h"
+#include "pipeline/random_internal.h"
 
 namespace coden {
 

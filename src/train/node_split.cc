@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "pipeline/random_internal.h"
 #include "train/node_split_internal.h"
-#include "train/splitmix_internal.h"
 
 namespace coden {
 

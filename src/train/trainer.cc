@@ -13,8 +13,8 @@
 #include <tbb/task_arena.h>
 #include <torch/torch.h>
 
+#include "pipeline/random_internal.h"
 #include "train/network_internal.h"
-#include "train/splitmix_internal.h"
 
 namespace coden {
 

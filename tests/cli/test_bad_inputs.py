@@ -1,5 +1,6 @@
 """Bad inputs end with one clear line and the right exit code, and leave nothing behind."""
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -44,7 +45,11 @@ SPOILED = {
     "not parquet": ("edges", lambda t: b"src,dst,time\n1,2,3\n", "edges.parquet"),
     "truncated file": ("edges", lambda t: parquet_bytes(t)[:-40], "edges.parquet"),
     "cut in the middle": ("edges", lambda t: parquet_bytes(t)[:500], "edges.parquet"),
-    "missing column": ("edges", lambda t: t.drop(["dst"]), "no column 'dst'; set `input.dst`"),
+    "missing column": (
+        "edges",
+        lambda t: t.drop(["dst"]),
+        "'dst': there is no such column; set `input.dst`",
+    ),
     "no rows": ("edges", lambda t: t.slice(0, 0), "has no rows"),
     "null node": ("edges", lambda t: with_value(t, "src", 7, None), "'src', row 7: a null"),
     "null time": ("edges", lambda t: with_value(t, "time", 9, None), "'time', row 9: a null"),
@@ -62,7 +67,7 @@ SPOILED = {
     "node of floats": (
         "edges",
         lambda t: replace(t, "src", pc.cast(t["src"], pa.float64())),
-        "node ids must be integers or strings",
+        "node ids must be whole numbers or strings",
     ),
     "two kinds of nodes": (
         "edges",
@@ -77,7 +82,11 @@ SPOILED = {
         lambda t: vectors(t, lambda r: r[6].pop()),
         "row 6: every vector",
     ),
-    "node twice": ("features", lambda t: with_value(t, "node", 8, 2), "row 8: node 2 has a row"),
+    "node twice": (
+        "features",
+        lambda t: with_value(t, "node", 8, 2),
+        "row 8: a node must not have two rows",
+    ),
     "features of text": (
         "features",
         lambda t: replace(t, "x", pa.array(["a"] * len(t))),
@@ -86,9 +95,13 @@ SPOILED = {
     "other kind of ids": (
         "features",
         lambda t: replace(t, "node", pc.cast(t["node"], pa.string())),
-        "of the kind of the edge log",
+        "of the kind that the edge log has",
     ),
-    "label twice": ("labels", lambda t: with_value(t, "node", 1, 0), "has two labels"),
+    "label twice": (
+        "labels",
+        lambda t: with_value(t, "node", 1, 0),
+        "row 1: a node must not have two labels",
+    ),
     "label of floats": (
         "labels",
         lambda t: replace(t, "label", pc.cast(t["label"], pa.float64())),
@@ -247,3 +260,25 @@ def test_largest_ids_are_fine(coden, inputs):
     nodes = pq.read_table(inputs.run / "state" / "nodes.parquet").column("node").to_pylist()
     assert largest in nodes and -largest in nodes
     shutil.rmtree(inputs.run)
+
+
+def test_validate_lists_every_problem(coden, inputs):
+    inputs["edges"] = with_value(with_value(inputs["edges"], "src", 7, None), "time", 30, 0)
+    inputs["features"] = vectors(inputs["features"], set_entry(3, 2, np.nan))
+    inputs["labels"] = inputs["labels"].drop(["label"])
+    outcome = coden("validate", *inputs.flags("--format", "json"))
+    assert outcome.code == INPUT
+    assert outcome.error.endswith(": 4")
+    found = {(row["input"], row["column"], row["first_row"]) for row in json.loads(outcome.stdout)}
+    assert {
+        ("edges", "src", 7),
+        ("edges", "time", 30),
+        ("features", "x", 3),
+        ("labels", "label", None),
+    } <= found
+
+
+def test_validate_of_good_inputs(coden, inputs):
+    outcome = coden("validate", *inputs.flags())
+    assert (outcome.code, outcome.stdout) == (0, ""), outcome.stderr
+    assert "the inputs are valid" in outcome.stderr

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+import safetensors.numpy
 from conftest import DATA, ROOT, needs_data
 
 
@@ -42,6 +43,9 @@ def test_every_file_of_a_run(coden, inputs):
     named = {file["path"] for part in manifest["parts"] for file in part["files"]}
     assert {str(path.relative_to(run)) for path in snapshots} <= named
     assert (run / "_SUCCESS").exists()
+    # The saved settings are a pipeline file that repeats the run.
+    again = coden("run", run / "_coden" / "settings.ini")
+    assert again.code == 0 and again.stderr.count("unchanged, skipped") == 2
     # Nothing but data below snapshots/.
     assert {path.name for path in run.glob("snapshots/**/*") if path.is_file()} == {
         "part-0.parquet"
@@ -195,6 +199,38 @@ def test_interrupt_ends_with_130_and_the_next_run_succeeds(coden, inputs, tmp_pa
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == 130, stderr
     assert not (tmp_path / "big" / "_SUCCESS").exists()
+    again = coden(*arguments, "--partition.predictions", "2", "--embed.epsilon", "1e-3")
+    assert again.code == 0, again.stderr
+
+
+def test_inspect_says_what_things_are(coden, inputs):
+    assert coden("run", *inputs.flags()).code == 0
+    snapshot = inputs.run / "snapshots/snapshot=000000/part-0.parquet"
+    for path, words in {
+        inputs.path("edges"): "600",
+        snapshot: "snapshot_time",
+        inputs.run: "prediction times",
+        inputs.run / "model": "coden",
+    }.items():
+        outcome = coden("inspect", path)
+        assert outcome.code == 0, outcome.stderr
+        assert words in outcome.stdout, outcome.stdout
+    assert coden("inspect", ROOT / "meson.build").code == 3
+    json.loads(coden("inspect", inputs.run, "--format", "json").stdout)
+
+
+def test_help_names_every_setting(coden):
+    text = coden("run", "--help").stdout
+    for line in coden("settings", "--format", "csv").stdout.splitlines()[1:]:
+        assert "--" + line.split(",")[0] in text
+
+
+def test_model_files_are_read_by_others(coden, inputs):
+    assert coden("run", *inputs.flags()).code == 0
+    weights = safetensors.numpy.load_file(inputs.run / "model" / "model.safetensors")
+    config = json.loads((inputs.run / "model" / "config.json").read_text())
+    assert weights and config["model"] == "coden"
+    assert all(np.isfinite(tensor).all() for tensor in weights.values())
 
 
 def test_log_format_json(coden, inputs):

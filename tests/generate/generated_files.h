@@ -69,11 +69,11 @@ class GeneratedFiles : public ::testing::Test {
   template <typename Options>
   static void CheckFlags() {
     for (const auto& flag : Options::Flags()) {
-      SCOPED_TRACE(flag.name);
+      SCOPED_TRACE(flag.key);
       EXPECT_FALSE(flag.rule.empty());
       EXPECT_TRUE(flag.help.ends_with('.'));
       Options options;
-      if (flag.name == "out") {
+      if (flag.key == "out") {
         EXPECT_EQ(flag.default_text, "");
       } else {
         ASSERT_TRUE(flag.set(options, flag.default_text).ok());

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "train/splitmix_internal.h"
+#include "pipeline/random_internal.h"
 #include "train/training_data_internal.h"
 
 namespace coden {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "train/splitmix_internal.h"
+#include "pipeline/random_internal.h"
 
 namespace coden {
 namespace {

@@ -16,7 +16,7 @@
 #include "coden/pipeline/settings.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/parquet_file.h"
-#include "train/splitmix_internal.h"
+#include "pipeline/random_internal.h"
 
 namespace coden {
 

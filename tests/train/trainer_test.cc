@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/random_internal.h"
 #include "train/history_task.h"
 #include "train/metrics_internal.h"
-#include "train/splitmix_internal.h"
 
 namespace coden {
 namespace {

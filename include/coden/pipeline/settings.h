@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "coden/embed/embed_options.h"
 #include "coden/graph/graph_options.h"
 #include "coden/partition/partition_options.h"
+#include "coden/pipeline/option.h"
 #include "coden/read/input_options.h"
 #include "coden/report/report_options.h"
 #include "coden/sample/sample_options.h"
@@ -40,19 +40,8 @@ struct Settings {
   ReportOptions report;
 };
 
-/// One setting, declared once in settings.cc. The ini file, the flags, the help, the
-/// saved configuration and the reference page are all made from this.
-struct Setting {
-  std::string key;           ///< section.name
-  std::string rule;          ///< which values are allowed, in words
-  std::string help;          ///< what it does, one sentence
-  std::string default_text;  ///< as it would stand in an ini file
-  std::function<arrow::Status(Settings&, std::string_view)> set;
-  std::function<std::string(const Settings&)> get;
-
-  std::string_view section() const;
-  std::string_view name() const;
-};
+/// One setting, declared once in settings.cc; its key is section.name.
+using Setting = Option<Settings>;
 
 /// Every setting in the order of the pipeline's sections.
 std::span<const Setting> AllSettings();

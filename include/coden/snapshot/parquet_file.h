@@ -36,7 +36,8 @@ struct ParquetFileOptions {
 class ParquetFileWriter {
  public:
   static arrow::Result<std::unique_ptr<ParquetFileWriter>> Open(
-      std::string path, std::string stage_path, std::shared_ptr<arrow::Schema> schema,
+      std::string path, std::string stage_path,
+      const std::shared_ptr<arrow::Schema>& schema,
       const ParquetFileOptions& options = {});
   virtual ~ParquetFileWriter() = default;
 

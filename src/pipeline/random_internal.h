@@ -12,16 +12,52 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <utility>
 
-namespace coden::generate {
+namespace coden {
 
+class SplitMix64 {
+ public:
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;
+
+  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t Next() { return Mix(state_ += kStep); }
+
+  /// Draw from [0, bound).
+  std::uint64_t Below(std::uint64_t bound) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(Next()) * bound) >> 64);
+  }
+
+  static std::uint64_t Mix(std::uint64_t bits) {
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    return bits ^ (bits >> 31);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Put `items` into random order (Fisher-Yates).
+inline void Shuffle(std::span<std::int64_t> items, SplitMix64& random) {
+  for (std::size_t left = items.size(); left > 1; --left) {
+    std::swap(items[left - 1], items[random.Below(left)]);
+  }
+}
+
+/// Draws of many kinds from a generator that is named by three numbers.
 class Random {
  public:
   /// Generators that differ in any of the three start at unrelated places.
   Random(std::uint64_t seed, std::uint64_t stream, std::uint64_t row)
-      : state_(Mix(Mix(Mix(seed + kStep) + stream * kStep) + row * kStep)) {}
+      : bits_(SplitMix64::Mix(SplitMix64::Mix(SplitMix64::Mix(seed + SplitMix64::kStep) +
+                                              stream * SplitMix64::kStep) +
+                              row * SplitMix64::kStep)) {}
 
-  std::uint64_t Bits() { return Mix(state_ += kStep); }
+  std::uint64_t Bits() { return bits_.Next(); }
 
   /// In [0, 1), a multiple of 2^-53.
   double Uniform() { return static_cast<double>(Bits() >> 11) * 0x1p-53; }
@@ -34,15 +70,7 @@ class Random {
   double Normal();
 
  private:
-  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;
-
-  static std::uint64_t Mix(std::uint64_t bits) {
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    return bits ^ (bits >> 31);
-  }
-
-  std::uint64_t state_;
+  SplitMix64 bits_;
 };
 
 /// Natural logarithm of a positive finite number, to about one unit in the last place:
@@ -70,4 +98,4 @@ inline double Random::Normal() {
   }
 }
 
-}  // namespace coden::generate
+}  // namespace coden

@@ -1,10 +1,10 @@
-#include "generate/random_internal.h"
+#include "pipeline/random_internal.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-namespace coden::generate {
+namespace coden {
 namespace {
 
 TEST(Random, GivesTheSameNumbersForEver) {
@@ -57,4 +57,4 @@ TEST(Random, HasTheMomentsAndTailsOfItsDistributions) {
 }
 
 }  // namespace
-}  // namespace coden::generate
+}  // namespace coden
