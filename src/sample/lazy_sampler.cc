@@ -85,7 +85,12 @@ void LazySampler::FlushPending(Schedule* schedule) {
 
 void LazySampler::OnStart(EventTime time, Schedule* schedule) {
   // An empty initial graph has nothing to remember.
-  if (num_events_ > 0) Take(PointAt(time), schedule);
+  if (num_events_ > 0) {
+    SchedulePoint point = PointAt(time);
+    point.sigma =
+        0.0;  // there is no snapshot before it that anything could have moved from
+    Take(point, schedule);
+  }
   prediction_ = 1;
 }
 

@@ -50,7 +50,7 @@ TEST(LazySampler, EmitsAtPredictionBelowThreshold) {
   Insert(sampler, 4, 4, 5, &schedule);
   sampler.OnPredict(6, &schedule);
   ASSERT_EQ(schedule.size(), 2u);
-  CheckPoint(schedule[0], {0, 0, false, 3, 1, 2, 1, kFactor * 2 / 2});
+  CheckPoint(schedule[0], {0, 0, false, 3, 1, 2, 1, 0.0});
   // Node 1 goes from one neighbour to two, node 2 from none to one; three nodes by then.
   CheckPoint(schedule[1], {1, 1, true, 6, 4, 4, 2, kFactor * (2.0 / 2 + 1) / 3});
   EXPECT_EQ(sampler.first_event(),

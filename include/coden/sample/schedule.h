@@ -21,7 +21,7 @@ struct SchedulePoint {
   std::int64_t events = 0;     ///< rows of the log applied so far
   std::int64_t num_nodes = 0;  ///< nodes present: seen in an event or a feature row
   std::int64_t num_edges = 0;  ///< edges present; an undirected edge counts once
-  double sigma = 0.0;          ///< accumulated shift bound since the previous snapshot
+  double sigma = 0.0;          ///< shift bound since the previous snapshot; 0 initially
 
   bool operator==(const SchedulePoint&) const = default;
 };
