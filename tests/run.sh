@@ -6,14 +6,18 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pytest_options=()
-[[ ${1:-} == --quick ]] && pytest_options=(-m "not slow")
+check_options=(--tidy)
+if [[ ${1:-} == --quick ]]; then
+  pytest_options=(-m "not slow")
+  check_options=()
+fi
 
 echo "== Set up ==" >&2
 bash tools/setup.sh
 echo "== Build ==" >&2
 bash tools/build.sh
 echo "== Check sources ==" >&2
-bash tools/check.sh
+bash tools/check.sh "${check_options[@]}"
 echo "== Unit tests ==" >&2
 .venv/bin/meson test -C build --print-errorlogs
 echo "== Tests of the program ==" >&2

@@ -21,13 +21,16 @@ failed=0
 complain() { echo "check: $1" >&2; failed=1; }
 
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.cc' '*.h')
+mapfile -t builds < <(git ls-files -co --exclude-standard '*meson.build' meson.options)
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.py')
 if ((write)); then
   "$bin/clang-format" -i "${sources[@]}"
   "$bin/ruff" format -q "${scripts[@]}"
+  "$bin/meson" format -c tools/meson.format -i "${builds[@]}"
 else
   "$bin/clang-format" --dry-run -Werror "${sources[@]}" || complain "C++ format: tools/check.sh -w repairs it"
   "$bin/ruff" format -q --check "${scripts[@]}" || complain "Python format: tools/check.sh -w repairs it"
+  "$bin/meson" format -c tools/meson.format --check-only "${builds[@]}" || complain "Meson format: tools/check.sh -w repairs it"
 fi
 "$bin/ruff" check -q "${scripts[@]}" || complain "Python lint"
 
@@ -52,7 +55,8 @@ fi
 
 if ((tidy)); then
   mapfile -t core < <(git ls-files 'src/*.cc' | grep -v '^src/train/')
-  "$bin/clang-tidy" -p build --quiet "${core[@]}" || complain "clang-tidy"
+  printf '%s\0' "${core[@]}" | xargs -0 -P "$(nproc)" -n 8 "$bin/clang-tidy" -p build --quiet ||
+    complain "clang-tidy"
 fi
 ((failed == 0)) && echo "check: all is well" >&2
 exit "$failed"

@@ -2,6 +2,7 @@
 
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -89,11 +90,23 @@ void RemoveOutputs(const RunLayout& layout) {
   }
 }
 
+// Say that `parts` no longer belong to the run, before their files are touched: a run
+// that is killed while it rebuilds them must not be taken for the one before.
+arrow::Status Withdraw(const RunLayout& layout,
+                       std::initializer_list<std::string_view> parts,
+                       Manifest* manifest) {
+  std::error_code ignored;
+  std::filesystem::remove(layout.Path(RunLayout::kSuccess), ignored);
+  const std::size_t removed = std::erase_if(manifest->parts, [&](const PartRecord& part) {
+    return std::find(parts.begin(), parts.end(), part.name) != parts.end();
+  });
+  return removed == 0 ? arrow::Status::OK() : PublishManifest(layout, manifest);
+}
+
 arrow::Result<PartRecord> RunEmbedPart(const Settings& settings,
                                        const Fingerprints& prints,
                                        const RunContext& context) {
   const RunLayout layout{settings.run.directory};
-  RemoveOutputs(layout);
   ARROW_ASSIGN_OR_RAISE(auto inputs, RunInputs::Open(settings));
   ARROW_ASSIGN_OR_RAISE(const auto scheduled, RunSchedulePass(settings, inputs, context));
   ARROW_RETURN_NOT_OK(
@@ -186,7 +199,13 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   const RunLayout layout{settings.run.directory};
   Manifest manifest;
   auto loaded = LoadManifest(layout);
-  if (!loaded.ok() && !request.force) return loaded.status();
+  if (!loaded.ok()) {
+    if (!request.force) return loaded.status();
+    // A damaged manifest is given up together with the numbering it belongs to.
+    std::error_code ignored;
+    std::filesystem::remove_all(layout.Path(RunLayout::kCommits), ignored);
+    std::filesystem::create_directories(layout.Path(RunLayout::kStage), ignored);
+  }
   if (loaded.ok()) manifest = (*std::move(loaded)).value_or(Manifest{});
   ARROW_RETURN_NOT_OK(CheckDirectory(layout, manifest.number > 0));
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints, ComputeFingerprints(settings));
@@ -210,7 +229,8 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   } else if (embedded != nullptr && !request.force) {
     return AnotherRun(*embedded, settings);
   } else {
-    manifest.parts.clear();
+    ARROW_RETURN_NOT_OK(Withdraw(layout, {kEmbedPart, kTrainPart}, &manifest));
+    RemoveOutputs(layout);
     ARROW_ASSIGN_OR_RAISE(auto part, RunEmbedPart(settings, prints, context));
     manifest.Replace(std::move(part));
     ARROW_RETURN_NOT_OK(PublishManifest(layout, &manifest));
@@ -221,6 +241,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
     if (trained != nullptr && trained->fingerprint == prints.train && !request.force) {
       context.progress->Note("training: settings and inputs are unchanged, skipped");
     } else {
+      ARROW_RETURN_NOT_OK(Withdraw(layout, {kTrainPart}, &manifest));
       ARROW_ASSIGN_OR_RAISE(auto part,
                             RunTrainPart(settings, prints, request.train, context));
       manifest.Replace(std::move(part));

@@ -245,6 +245,17 @@ def test_damaged_snapshot_is_corruption(coden, inputs):
     assert "part-0.parquet" in outcome.error
 
 
+def test_damaged_manifest_is_corruption_until_forced(coden, inputs):
+    flags = inputs.flags()
+    assert coden("embed", *flags).code == 0
+    manifest = max(inputs.run.glob("_coden/manifest-*.json"))
+    manifest.write_text(manifest.read_text()[:-30])
+    outcome = coden("embed", *flags)
+    assert (outcome.code, "--force" in outcome.error) == (CORRUPTION, True)
+    assert coden("embed", *flags, "--force").code == 0
+    assert coden("embed", *flags).code == 0
+
+
 def test_credentials_are_masked(coden, inputs):
     outcome = coden("run", *inputs.flags("--input.edges", "nosuch://key:planted@host/e.parquet"))
     assert outcome.code == INPUT

@@ -182,6 +182,17 @@ def test_changed_settings_are_refused_until_forced(coden, inputs):
     assert coden("embed", *flags, "--embed.alpha", "0.3", "--force").code == 0
 
 
+def test_failed_rebuild_is_not_taken_for_the_run_before(coden, inputs):
+    flags = inputs.flags()
+    assert coden("run", *flags).code == 0
+    failed = coden("run", *flags, "--force", "--run.memory_limit", "1MB")
+    assert failed.code == 4
+    assert not (inputs.run / "_SUCCESS").exists()
+    again = coden("run", *flags)
+    assert again.code == 0 and "skipped" not in again.stderr
+    assert len(list(inputs.run.glob("snapshots/*/part-0.parquet"))) > 0
+
+
 def test_interrupt_ends_with_130_and_the_next_run_succeeds(coden, inputs, tmp_path):
     data = tmp_path / "rmat"
     sizes = ["--scale", "16", "--edges", "600000", "--features", "64"]
