@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include <arrow/acero/options.h>
 #include <arrow/compute/initialize.h>
 #include <arrow/dataset/api.h>
 #include <arrow/filesystem/api.h>
@@ -22,6 +23,9 @@ namespace {
 // bounds the memory of a scan.
 constexpr int kBatchReadahead = 4;
 constexpr int kFragmentReadahead = 1;
+// Decoded bytes that may wait for the consumer; Arrow's own limit is a gigabyte.
+constexpr std::uint64_t kWaitingBytesLow = 16 << 20;
+constexpr std::uint64_t kWaitingBytesHigh = 64 << 20;
 
 bool HasGlob(std::string_view path) {
   return path.find_first_of("*?[") != std::string_view::npos;
@@ -167,6 +171,7 @@ class DatasetParquetSource : public ParquetSource {
     ARROW_RETURN_NOT_OK(builder.UseThreads(true));
     ARROW_RETURN_NOT_OK(builder.BatchReadahead(kBatchReadahead));
     ARROW_RETURN_NOT_OK(builder.FragmentReadahead(kFragmentReadahead));
+    ARROW_RETURN_NOT_OK(builder.Backpressure({kWaitingBytesLow, kWaitingBytesHigh}));
     ARROW_RETURN_NOT_OK(builder.FragmentScanOptions(ScanOptions()));
     ARROW_ASSIGN_OR_RAISE(auto scanner, builder.Finish());
     return scanner->ToRecordBatchReader();

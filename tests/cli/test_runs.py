@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -242,6 +243,27 @@ def test_model_files_are_read_by_others(coden, inputs):
     config = json.loads((inputs.run / "model" / "config.json").read_text())
     assert weights and config["model"] == "coden"
     assert all(np.isfinite(tensor).all() for tensor in weights.values())
+
+
+def peak_megabytes(*arguments):
+    process = subprocess.Popen([ROOT / "build" / "coden", *map(str, arguments), "--quiet"])
+    _, status, usage = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    return usage.ru_maxrss / 1000
+
+
+def test_memory_does_not_grow_with_the_log(coden, tmp_path):
+    """A log streams through both passes: what is held is the graph, not the rows."""
+    peaks = []
+    for rows in [2_000_000, 16_000_000]:
+        data = tmp_path / str(rows)
+        sizes = ["--scale", "9", "--edges", rows, "--features", "0"]
+        assert coden("generate", "rmat", "--out", data, *sizes).code == 0
+        flags = ["--input.edges", data / "edges.parquet", "--input.random_features", "4"]
+        flags += ["--sample.max_per_interval", "1", "--run.directory", data / "run"]
+        peaks.append(peak_megabytes("embed", *flags))
+    # The longer log takes 384 MB once decoded.
+    assert peaks[1] < peaks[0] + 100, peaks
 
 
 def test_log_format_json(coden, inputs):
