@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <string>
+
+#include <arrow/util/io_util.h>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/console_internal.h"
 #include "cli/exit_code_internal.h"
+#include "coden/pipeline/error.h"
 #include "coden/report/printable.h"
 
 namespace coden {
@@ -23,6 +27,20 @@ constexpr double kSecondsBetweenDraws = 0.1;
 
 std::string Clean(std::string_view text) {
   return Printable(MaskCredentials(std::string(text)), PrintableMode::kOneLine);
+}
+
+// The message with what the system said, and what to do next where the kind of error
+// tells.
+std::string Explain(const arrow::Status& status) {
+  if (status.IsCancelled()) return "interrupted; run the same command again";
+  std::string text = status.message();
+  const int error_number = arrow::internal::ErrnoFromStatus(status);
+  if (error_number != 0) text += ": " + std::string(std::strerror(error_number));
+  if (FaultOf(status) == Fault::kCorruption &&
+      text.find("--force") == std::string::npos) {
+    text += " (--force rebuilds the run)";
+  }
+  return Clean(text);
 }
 
 std::string Seconds(double seconds) {
@@ -100,7 +118,7 @@ class PlainConsole : public StepConsole {
     std::fprintf(stderr, "note: %s\n", Clean(message).c_str());
   }
   void Error(const arrow::Status& status) override {
-    std::fprintf(stderr, "coden: error: %s\n", Clean(status.message()).c_str());
+    std::fprintf(stderr, "coden: error: %s\n", Explain(status).c_str());
   }
 
  protected:
@@ -162,34 +180,41 @@ class TerminalConsole : public PlainConsole {
 
 class JsonConsole : public StepConsole {
  public:
+  explicit JsonConsole(bool quiet) : quiet_(quiet) {}
+
   void Note(std::string_view message) override {
-    Write({{"event", "note"}, {"message", Clean(message)}});
+    Say({{"event", "note"}, {"message", Clean(message)}});
   }
   void Error(const arrow::Status& status) override {
     Write({{"event", "error"},
            {"exit_code", ExitCodeOf(status)},
-           {"message", Clean(status.message())}});
+           {"message", Explain(status)}});
   }
 
  protected:
   double seconds_between_shows() const override { return kSecondsBetweenLines; }
   void OnBegin() override {
-    Write({{"event", "begin"}, {"step", step_}, {"unit", unit_}, {"total", total_}});
+    Say({{"event", "begin"}, {"step", step_}, {"unit", unit_}, {"total", total_}});
   }
   void OnAdvance() override {
-    Write({{"event", "advance"}, {"step", step_}, {"done", done_}, {"total", total_}});
+    Say({{"event", "advance"}, {"step", step_}, {"done", done_}, {"total", total_}});
   }
   void OnEnd(const std::string& summary) override {
-    Write({{"event", "end"},
-           {"step", step_},
-           {"seconds", elapsed()},
-           {"summary", summary}});
+    Say({{"event", "end"},
+         {"step", step_},
+         {"seconds", elapsed()},
+         {"summary", summary}});
   }
 
  private:
+  void Say(const nlohmann::json& line) const {
+    if (!quiet_) Write(line);
+  }
   static void Write(const nlohmann::json& line) {
     std::fprintf(stderr, "%s\n", line.dump().c_str());
   }
+
+  bool quiet_;
 };
 
 // Errors only.
@@ -206,7 +231,7 @@ class QuietConsole : public PlainConsole {
 }  // namespace
 
 std::unique_ptr<Console> Console::Make(LogFormat format, bool quiet) {
-  if (format == LogFormat::kJson) return std::make_unique<JsonConsole>();
+  if (format == LogFormat::kJson) return std::make_unique<JsonConsole>(quiet);
   if (quiet) return std::make_unique<QuietConsole>();
   if (::isatty(STDERR_FILENO) != 0) return std::make_unique<TerminalConsole>();
   return std::make_unique<PlainConsole>();

@@ -67,6 +67,10 @@ std::vector<FlagHelp> GenerateFlags() {
 arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context,
                               std::string* output) {
   const std::string generator = line.words.empty() ? std::string() : line.words.front();
+  if (line.words.size() > 1) {
+    return UsageError("`generate` takes one kind of graph, sbm or rmat: '", line.words[1],
+                      "'");
+  }
   ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
   GenerateSummary summary;
   if (generator == "sbm") {

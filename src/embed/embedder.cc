@@ -13,9 +13,13 @@ namespace coden {
 
 namespace {
 
-// Rows per emitted batch: a snapshot of any size passes in pieces. Pieces are counted in
-// nodes, so they do not depend on how the log was read.
-constexpr std::int64_t kRowsPerBatch = 65536;
+// Numbers per emitted batch: a snapshot of any size passes in pieces. Pieces are counted
+// in nodes, so they do not depend on how the log was read.
+constexpr std::int64_t kNumbersPerBatch = 1 << 23;
+
+arrow::Status LogChanged() {
+  return arrow::Status::Invalid("an input changed while it was read; run again");
+}
 
 std::shared_ptr<arrow::DataType> EmbeddingType() {
   return arrow::list(arrow::field("element", arrow::float32(), /*nullable=*/false));
@@ -45,11 +49,15 @@ arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(const EmbedderOptions& o
       new Embedder(options, schedule, std::move(updates), nodes));
   // Nodes that have not arrived yet get their features now. They have no arcs, so they
   // touch no other node's embedding, and no snapshot shows them before they are present.
+  bool known = true;
   ARROW_RETURN_NOT_OK(
       features.ForEach(nodes, [&](NodeId node, std::span<const float> vector) {
+        known = known && node < embedder->engine_.num_nodes();
+        if (!known) return;
         embedder->engine_.SetFeatures(
             node, vector.subspan(options.columns.begin, options.columns.size()));
       }));
+  if (!known) return LogChanged();
   std::fill_n(embedder->present_.begin(), features.num_rows(), true);
   return embedder;
 }
@@ -69,6 +77,7 @@ arrow::Status Embedder::Push(BatchPtr batch, const Emit& emit) {
     ARROW_RETURN_NOT_OK(TakeDue(emit));
     if (next_point_ == schedule_.size()) return arrow::Status::OK();
     const EdgeEvent event = events[row];
+    if (std::max(event.src, event.dst) >= engine_.num_nodes()) return LogChanged();
     ARROW_RETURN_NOT_OK(graph_.Apply(event, changes_));
     present_[event.src] = true;
     present_[event.dst] = true;
@@ -80,9 +89,7 @@ arrow::Status Embedder::Push(BatchPtr batch, const Emit& emit) {
 arrow::Status Embedder::Finish(const Emit& emit) {
   ARROW_RETURN_NOT_OK(TakeDue(emit));
   if (next_point_ != schedule_.size()) {
-    return arrow::Status::Invalid(
-        "the log ended after ", num_events_, " rows, but the schedule needs ",
-        schedule_[next_point_].events, ": the log changed while it was read; run again");
+    return LogChanged();
   }
   return arrow::Status::OK();
 }
@@ -91,14 +98,20 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
   for (; next_point_ < schedule_.size() && schedule_[next_point_].events == num_events_;
        ++next_point_) {
     const SchedulePoint& point = schedule_[next_point_];
+    bool known = true;
     ARROW_RETURN_NOT_OK(updates_.AdvanceTo(
-        point.time, nodes_, [this](NodeId node, std::span<const float> vector) {
+        point.time, nodes_, [&](NodeId node, std::span<const float> vector) {
+          known = known && node < engine_.num_nodes();
+          if (!known) return;
           engine_.SetFeatures(
               node, vector.subspan(options_.columns.begin, options_.columns.size()));
           present_[node] = true;
         }));
+    if (!known) return LogChanged();
     if (point.at_prediction) graph_.ExpireUntil(point.time, changes_);
-    const SolveWork work = engine_.Update(graph_.graph(), changes_);
+    const SolveWork work = engine_.Update(
+        graph_.graph(), changes_, [this] { return options_.stop.IsStopRequested(); });
+    ARROW_RETURN_NOT_OK(options_.stop.Poll());
     changes_.Clear();
     figures_.work.sweeps += work.sweeps;
     figures_.work.pushes += work.pushes;
@@ -114,6 +127,7 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
 
 arrow::Status Embedder::EmitSnapshot(int snapshot, const Emit& emit) {
   const int width = engine_.num_columns();
+  const std::int64_t rows_per_batch = std::max<std::int64_t>(1, kNumbersPerBatch / width);
   std::vector<NodeId> rows;
   const auto flush = [&]() -> arrow::Status {
     const auto count = static_cast<std::int64_t>(rows.size());
@@ -138,7 +152,7 @@ arrow::Status Embedder::EmitSnapshot(int snapshot, const Emit& emit) {
   bool emitted = false;
   for (NodeId node = 0; node < static_cast<NodeId>(present_.size()); ++node) {
     if (present_[node]) rows.push_back(node);
-    if (static_cast<std::int64_t>(rows.size()) == kRowsPerBatch) {
+    if (static_cast<std::int64_t>(rows.size()) == rows_per_batch) {
       ARROW_RETURN_NOT_OK(flush());
       emitted = true;
     }

@@ -7,16 +7,10 @@
 
 namespace coden {
 
-namespace {
-
-constexpr int kColumnsPerBlock = 16;
-
-}  // namespace
-
 EmbeddingEngine::EmbeddingEngine(const EmbedOptions& options, int num_columns)
     : options_(options), num_columns_(num_columns) {
-  for (int first = 0; first < num_columns; first += kColumnsPerBlock) {
-    const int count = std::min(kColumnsPerBlock, num_columns - first);
+  for (int first = 0; first < num_columns; first += PprBlock::kWidth) {
+    const int count = std::min(PprBlock::kWidth, num_columns - first);
     blocks_.push_back({first, PprBlock(count, options.alpha, options.epsilon)});
   }
 }
@@ -55,7 +49,8 @@ double EmbeddingEngine::ScaleFor(std::int64_t degree) const {
 }
 
 SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
-                                  const NeighbourhoodChanges& changes) {
+                                  const NeighbourhoodChanges& changes,
+                                  const StopCheck& stopped) {
   struct Rescaled {
     NodeId node;
     double difference;
@@ -78,7 +73,7 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
                                  static_cast<std::size_t>(solver.num_columns()));
       solver.AddFeatures(node, features, difference);
     }
-    work[i] = solver.Solve(graph);
+    work[i] = solver.Solve(graph, stopped);
   });
   SolveWork total;
   for (const SolveWork& part : work) {
@@ -98,7 +93,7 @@ void EmbeddingEngine::CopyRow(NodeId node, float* out) const {
 }
 
 double EmbeddingEngine::Value(NodeId node, int column) const {
-  const Block& block = blocks_[column / kColumnsPerBlock];
+  const Block& block = blocks_[column / PprBlock::kWidth];
   return block.solver.Row(node)[column - block.first_column] / scale_[node];
 }
 

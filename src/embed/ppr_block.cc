@@ -34,8 +34,6 @@ namespace coden {
 
 namespace {
 
-constexpr int kBlockWidth = 16;
-
 struct Columns {
   double* h;
   double* r;
@@ -92,22 +90,24 @@ template <int kWidth>
 template <int kWidth>
 [[gnu::always_inline]] inline SolveWork PushToTolerance(const DynamicGraph& graph,
                                                         double alpha, double epsilon,
-                                                        const Columns& columns) {
+                                                        const Columns& columns,
+                                                        const StopCheck& stopped) {
   SolveWork work;
-  while (Sweep<kWidth>(graph, alpha, epsilon, columns, &work) > 0) {
+  while (!stopped() && Sweep<kWidth>(graph, alpha, epsilon, columns, &work) > 0) {
   }
   return work;
 }
 
 // The program carries one variant per instruction set and takes the best at load time.
 [[gnu::target_clones("avx512f", "avx2", "default")]] SolveWork PushBlock(
-    const DynamicGraph& graph, double alpha, double epsilon, const Columns& columns) {
-  return PushToTolerance<kBlockWidth>(graph, alpha, epsilon, columns);
+    const DynamicGraph& graph, double alpha, double epsilon, const Columns& columns,
+    const StopCheck& stopped) {
+  return PushToTolerance<PprBlock::kWidth>(graph, alpha, epsilon, columns, stopped);
 }
 
 SolveWork PushSingle(const DynamicGraph& graph, double alpha, double epsilon,
-                     const Columns& columns) {
-  return PushToTolerance<1>(graph, alpha, epsilon, columns);
+                     const Columns& columns, const StopCheck& stopped) {
+  return PushToTolerance<1>(graph, alpha, epsilon, columns, stopped);
 }
 
 // Call `visit(neighbour, weight)` for every entry of column `change.node` of P' - P.
@@ -138,7 +138,7 @@ void ForEachColumnDifference(const DynamicGraph& graph,
 
 PprBlock::PprBlock(int num_columns, double alpha, double epsilon)
     : num_columns_(num_columns),
-      width_(num_columns == 1 ? 1 : kBlockWidth),
+      width_(num_columns == 1 ? 1 : PprBlock::kWidth),
       alpha_(alpha),
       epsilon_(epsilon) {}
 
@@ -178,14 +178,14 @@ void PprBlock::Compensate(const DynamicGraph& graph,
   if (width_ == 1) {
     CompensateColumns<1>(graph, changes);
   } else {
-    CompensateColumns<kBlockWidth>(graph, changes);
+    CompensateColumns<PprBlock::kWidth>(graph, changes);
   }
 }
 
-SolveWork PprBlock::Solve(const DynamicGraph& graph) {
+SolveWork PprBlock::Solve(const DynamicGraph& graph, const StopCheck& stopped) {
   const Columns columns{h_.data(), r_.data(), dirty_.data(), num_nodes_};
-  return width_ == 1 ? PushSingle(graph, alpha_, epsilon_, columns)
-                     : PushBlock(graph, alpha_, epsilon_, columns);
+  return width_ == 1 ? PushSingle(graph, alpha_, epsilon_, columns, stopped)
+                     : PushBlock(graph, alpha_, epsilon_, columns, stopped);
 }
 
 double PprBlock::ErrorBound() const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include <arrow/buffer.h>
 #include <arrow/filesystem/api.h>
@@ -16,15 +17,31 @@ namespace coden {
 
 namespace {
 
-// The end of a Parquet file holds its footer: schema, row groups, offsets and statistics.
-// A file whose size and footer are the same is taken to be the same.
-constexpr std::int64_t kFooterBytes = 1 << 16;
+constexpr std::int64_t kChunkBytes = 1 << 20;
+
+std::string Hexadecimal(XXH64_hash_t hash) {
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
 
 std::string Hash(std::string_view text) {
-  char digits[17];
-  std::snprintf(digits, sizeof(digits), "%016llx",
-                static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
-  return digits;
+  return Hexadecimal(XXH3_64bits(text.data(), text.size()));
+}
+
+// Hash every byte: a file may change without changing its size or its footer, and hashing
+// costs little beside decoding.
+arrow::Result<std::string> HashFile(arrow::io::RandomAccessFile& file) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file.GetSize());
+  for (std::int64_t offset = 0; offset < size; offset += kChunkBytes) {
+    ARROW_ASSIGN_OR_RAISE(const auto chunk, file.ReadAt(offset, kChunkBytes));
+    XXH3_64bits_update(state.get(), chunk->data(),
+                       static_cast<std::size_t>(chunk->size()));
+  }
+  return Hexadecimal(XXH3_64bits_digest(state.get()));
 }
 
 arrow::Result<std::string> FileIdentity(const std::string& path) {
@@ -32,11 +49,8 @@ arrow::Result<std::string> FileIdentity(const std::string& path) {
   std::string text;
   for (const auto& file : source->files()) {
     ARROW_ASSIGN_OR_RAISE(const auto input, source->OpenFile(file));
-    ARROW_ASSIGN_OR_RAISE(const std::int64_t size, input->GetSize());
-    const std::int64_t tail = std::min(size, kFooterBytes);
-    ARROW_ASSIGN_OR_RAISE(const auto footer, input->ReadAt(size - tail, tail));
-    text += std::filesystem::path(file.path).filename().string() + " " +
-            std::to_string(size) + " " + Hash(std::string_view(*footer)) + "\n";
+    ARROW_ASSIGN_OR_RAISE(const std::string hash, HashFile(*input));
+    text += std::filesystem::path(file.path).filename().string() + " " + hash + "\n";
   }
   return text;
 }

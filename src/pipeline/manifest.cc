@@ -143,14 +143,10 @@ arrow::Status PublishManifest(const RunLayout& layout, Manifest* manifest) {
   const std::string text =
       value.dump(2, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace) + "\n";
 
-  std::filesystem::create_directories(layout.Path(RunLayout::kStage));
-  const std::string staged =
-      layout.Path(std::string(RunLayout::kStage) + "/manifest.json");
+  const std::string staged_name = std::string(RunLayout::kStage) + "/manifest.json";
+  const std::string staged = layout.Path(staged_name);
   const std::string path = layout.Path(ManifestName(manifest->number + 1));
-  std::filesystem::remove(staged);
-  ARROW_ASSIGN_OR_RAISE(const auto file, HashingFile::Create(staged));
-  ARROW_RETURN_NOT_OK(file->Write(text.data(), static_cast<std::int64_t>(text.size())));
-  ARROW_RETURN_NOT_OK(file->Close());
+  ARROW_RETURN_NOT_OK(WriteTextFile(layout, staged_name, text));
   // link(2) is the one way to give a complete file its name that fails where the name
   // exists.
   if (::link(staged.c_str(), path.c_str()) != 0) {
@@ -160,10 +156,38 @@ arrow::Status PublishManifest(const RunLayout& layout, Manifest* manifest) {
     }
     return arrow::internal::IOErrorFromErrno(errno, "cannot publish '", path, "'");
   }
-  std::filesystem::remove(staged);
+  ::unlink(staged.c_str());
   ARROW_RETURN_NOT_OK(SyncParentDirectory(path));
   ++manifest->number;
   return arrow::Status::OK();
+}
+
+arrow::Status CheckFiles(const RunLayout& layout, const PartRecord& part) {
+  for (const FileRecord& file : part.files) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(layout.Path(file.path), error);
+    if (error) {
+      return CorruptionError("a file of the run is missing: '", layout.Path(file.path),
+                             "'");
+    }
+    if (static_cast<std::int64_t>(size) != file.size) {
+      return CorruptionError("a file of the run has another size than was written: '",
+                             layout.Path(file.path), "': ", size, " in place of ",
+                             file.size);
+    }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status WriteTextFile(const RunLayout& layout, std::string_view name,
+                            std::string_view text) {
+  const std::string path = layout.Path(name);
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  ::unlink(path.c_str());
+  ARROW_ASSIGN_OR_RAISE(const auto file, HashingFile::Create(path));
+  ARROW_RETURN_NOT_OK(file->Write(text.data(), static_cast<std::int64_t>(text.size())));
+  return file->Close();
 }
 
 arrow::Result<FileRecord> DescribeFile(const RunLayout& layout, std::string_view name) {

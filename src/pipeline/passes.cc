@@ -128,8 +128,8 @@ arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs&
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes);
   ARROW_ASSIGN_OR_RAISE(
       const auto embedder,
-      Embedder::Make({settings.embed, settings.graph, inputs.columns}, scheduled.schedule,
-                     inputs.features, *inputs.nodes));
+      Embedder::Make({settings.embed, settings.graph, inputs.columns, context.stop},
+                     scheduled.schedule, inputs.features, *inputs.nodes));
   Labels labels;
   const bool labelled_only = settings.snapshot.nodes == SnapshotNodes::kLabelled;
   if (labelled_only) {

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include <arrow/util/thread_pool.h>
 
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/fingerprint.h"
+#include "coden/pipeline/run_lock.h"
+#include "coden/read/input_agreement.h"
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
 
@@ -44,7 +45,8 @@ std::string DifferingSettings(std::string_view ours, std::string_view theirs) {
   return keys.empty() ? "the input files" : keys;
 }
 
-arrow::Status CheckDirectory(const RunLayout& layout, bool has_manifest) {
+// Make the run directory ready for writing; refuse one that holds something else.
+arrow::Status PrepareDirectory(const RunLayout& layout) {
   if (layout.directory.empty()) {
     return UsageError("there is nowhere to write: set `run.directory`");
   }
@@ -57,10 +59,8 @@ arrow::Status CheckDirectory(const RunLayout& layout, bool has_manifest) {
       !std::filesystem::is_directory(path, error)) {
     return UsageError("`run.directory` is not a folder: '", layout.directory, "'");
   }
-  const bool is_run =
-      has_manifest || std::filesystem::exists(layout.Path(RunLayout::kCommits), error);
-  if (!is_run && std::filesystem::exists(path, error) &&
-      !std::filesystem::is_empty(path, error)) {
+  if (!std::filesystem::exists(layout.Path(RunLayout::kCommits), error) &&
+      std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error)) {
     return UsageError(
         "`run.directory` holds files that are not a run's; choose an empty or new "
         "folder: '",
@@ -72,6 +72,21 @@ arrow::Status CheckDirectory(const RunLayout& layout, bool has_manifest) {
                                   "': ", error.message());
   }
   return arrow::Status::OK();
+}
+
+// The manifest of the run, an empty one for a new run. With `force` a damaged one is
+// given up together with the numbering it belongs to.
+arrow::Result<Manifest> LoadOrGiveUp(const RunLayout& layout, bool force) {
+  auto loaded = LoadManifest(layout);
+  if (loaded.ok()) return (*std::move(loaded)).value_or(Manifest{});
+  if (!force) return loaded.status();
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(layout.Path(RunLayout::kCommits), ignored)) {
+    if (entry.path().extension() == ".json")
+      std::filesystem::remove(entry.path(), ignored);
+  }
+  return Manifest{};
 }
 
 // Remove what an earlier or interrupted run left. Only names that a run makes are
@@ -103,14 +118,25 @@ arrow::Status Withdraw(const RunLayout& layout,
   return removed == 0 ? arrow::Status::OK() : PublishManifest(layout, manifest);
 }
 
+// How many nodes have labels; 0 where the run has none.
+arrow::Result<std::int64_t> CountLabelled(const Settings& settings) {
+  if (settings.input.labels.empty()) return 0;
+  ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings.input));
+  return labels.nodes->size();
+}
+
+// Whatever can refuse the run comes before the files of an earlier one are touched.
 arrow::Result<PartRecord> RunEmbedPart(const Settings& settings,
-                                       const Fingerprints& prints,
+                                       const Fingerprints& prints, Manifest* manifest,
                                        const RunContext& context) {
   const RunLayout layout{settings.run.directory};
   ARROW_ASSIGN_OR_RAISE(auto inputs, RunInputs::Open(settings));
   ARROW_ASSIGN_OR_RAISE(const auto scheduled, RunSchedulePass(settings, inputs, context));
-  ARROW_RETURN_NOT_OK(
-      CheckResources(settings, EstimateResources(settings, inputs, scheduled.schedule)));
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t num_labelled, CountLabelled(settings));
+  ARROW_RETURN_NOT_OK(CheckResources(
+      settings, EstimateResources(settings, inputs, scheduled.schedule, num_labelled)));
+  ARROW_RETURN_NOT_OK(Withdraw(layout, {kEmbedPart, kTrainPart}, manifest));
+  RemoveOutputs(layout);
 
   PartRecord part;
   part.name = kEmbedPart;
@@ -167,8 +193,7 @@ arrow::Result<PartRecord> RunTrainPart(const Settings& settings,
        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
   if (summary.num_unknown > 0) {
     part.notes.push_back(FormatCount(summary.num_unknown) +
-                         " labels belong to nodes in no snapshot: left out");
-    context.progress->Note(part.notes.back());
+                         " labelled nodes are in no snapshot: left out");
   }
   const RunLayout layout{settings.run.directory};
   for (const std::string_view name :
@@ -197,17 +222,10 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   ARROW_RETURN_NOT_OK(arrow::SetCpuThreadPoolCapacity(NumThreads(settings)));
 
   const RunLayout layout{settings.run.directory};
-  Manifest manifest;
-  auto loaded = LoadManifest(layout);
-  if (!loaded.ok()) {
-    if (!request.force) return loaded.status();
-    // A damaged manifest is given up together with the numbering it belongs to.
-    std::error_code ignored;
-    std::filesystem::remove_all(layout.Path(RunLayout::kCommits), ignored);
-    std::filesystem::create_directories(layout.Path(RunLayout::kStage), ignored);
-  }
-  if (loaded.ok()) manifest = (*std::move(loaded)).value_or(Manifest{});
-  ARROW_RETURN_NOT_OK(CheckDirectory(layout, manifest.number > 0));
+  ARROW_RETURN_NOT_OK(PrepareDirectory(layout));
+  ARROW_ASSIGN_OR_RAISE(const auto lock, RunLock::Take(layout));
+  ARROW_ASSIGN_OR_RAISE(Manifest manifest, LoadOrGiveUp(layout, request.force));
+  ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints, ComputeFingerprints(settings));
 
   const bool wants_training =
@@ -216,6 +234,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   // Bad labels are found before the long work, not after it.
   if (wants_training) ARROW_RETURN_NOT_OK(ReadLabels(settings.input).status());
 
+  const int number_before = manifest.number;
   const PartRecord* embedded = manifest.Find(kEmbedPart);
   if (request.goal == Goal::kTrain) {
     if (embedded == nullptr) {
@@ -223,15 +242,15 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
                         "': run `coden run` or `coden embed` first");
     }
     if (embedded->fingerprint != prints.embed) return AnotherRun(*embedded, settings);
+    ARROW_RETURN_NOT_OK(CheckFiles(layout, *embedded));
   } else if (embedded != nullptr && embedded->fingerprint == prints.embed &&
              !request.force) {
+    ARROW_RETURN_NOT_OK(CheckFiles(layout, *embedded));
     context.progress->Note("embedding: settings and inputs are unchanged, skipped");
   } else if (embedded != nullptr && !request.force) {
     return AnotherRun(*embedded, settings);
   } else {
-    ARROW_RETURN_NOT_OK(Withdraw(layout, {kEmbedPart, kTrainPart}, &manifest));
-    RemoveOutputs(layout);
-    ARROW_ASSIGN_OR_RAISE(auto part, RunEmbedPart(settings, prints, context));
+    ARROW_ASSIGN_OR_RAISE(auto part, RunEmbedPart(settings, prints, &manifest, context));
     manifest.Replace(std::move(part));
     ARROW_RETURN_NOT_OK(PublishManifest(layout, &manifest));
   }
@@ -239,6 +258,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   if (wants_training) {
     const PartRecord* trained = manifest.Find(kTrainPart);
     if (trained != nullptr && trained->fingerprint == prints.train && !request.force) {
+      ARROW_RETURN_NOT_OK(CheckFiles(layout, *trained));
       context.progress->Note("training: settings and inputs are unchanged, skipped");
     } else {
       ARROW_RETURN_NOT_OK(Withdraw(layout, {kTrainPart}, &manifest));
@@ -248,18 +268,24 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
       ARROW_RETURN_NOT_OK(PublishManifest(layout, &manifest));
     }
   }
-  std::ofstream(layout.Path(RunLayout::kSettings)) << MaskCredentials(ToIni(settings));
-  std::ofstream(layout.Path(RunLayout::kSuccess)).flush();
+  if (manifest.number != number_before) {
+    ARROW_RETURN_NOT_OK(
+        WriteTextFile(layout, RunLayout::kSettings, MaskCredentials(ToIni(settings))));
+  }
+  ARROW_RETURN_NOT_OK(WriteTextFile(layout, RunLayout::kSuccess, {}));
   return manifest;
 }
 
 arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
                                          const RunContext& context) {
   ARROW_RETURN_NOT_OK(Validate(settings));
+  ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
   ARROW_ASSIGN_OR_RAISE(auto inputs, RunInputs::Open(settings));
   PipelinePlan plan;
   ARROW_ASSIGN_OR_RAISE(plan.scheduled, RunSchedulePass(settings, inputs, context));
-  plan.resources = EstimateResources(settings, inputs, plan.scheduled.schedule);
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t num_labelled, CountLabelled(settings));
+  plan.resources =
+      EstimateResources(settings, inputs, plan.scheduled.schedule, num_labelled);
   plan.num_rows = inputs.log.num_rows;
   plan.num_nodes = inputs.nodes->size();
   plan.num_columns = inputs.columns.size();

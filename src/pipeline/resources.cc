@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "coden/embed/ppr_block.h"
 #include "coden/pipeline/error.h"
 
 namespace coden {
@@ -13,7 +14,6 @@ namespace {
 
 // Libraries, decoded batches in flight and the write buffers of one row group.
 constexpr std::int64_t kFixedBytes = 200'000'000;
-constexpr int kBlockColumns = 16;
 
 std::string Megabytes(std::int64_t bytes) {
   return std::to_string((bytes + 999'999) / 1'000'000) + " MB";
@@ -26,17 +26,19 @@ std::int64_t PhysicalMemory() {
 }  // namespace
 
 ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
-                                   const Schedule& schedule) {
+                                   const Schedule& schedule, std::int64_t num_labelled) {
+  const bool labelled_only = settings.snapshot.nodes == SnapshotNodes::kLabelled;
   std::int64_t most_edges = 0;
   std::int64_t rows = 0;
   for (const SchedulePoint& point : schedule) {
     most_edges = std::max(most_edges, point.num_edges);
-    rows += point.num_nodes;
+    rows += labelled_only ? std::min(point.num_nodes, num_labelled) : point.num_nodes;
   }
   const std::int64_t nodes = inputs.nodes->size();
   const std::int64_t columns = inputs.columns.size();
-  const std::int64_t padded =
-      columns == 1 ? 1 : (columns + kBlockColumns - 1) / kBlockColumns * kBlockColumns;
+  const std::int64_t padded = columns == 1 ? 1
+                                           : (columns + PprBlock::kWidth - 1) /
+                                                 PprBlock::kWidth * PprBlock::kWidth;
   const std::int64_t arcs = settings.graph.directed ? most_edges : 2 * most_edges;
 
   ResourceEstimate estimate;
@@ -49,9 +51,12 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
   return estimate;
 }
 
+std::int64_t MemoryLimit(const Settings& settings) {
+  return settings.run.memory_limit > 0 ? settings.run.memory_limit : PhysicalMemory();
+}
+
 arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& estimate) {
-  const std::int64_t limit =
-      settings.run.memory_limit > 0 ? settings.run.memory_limit : PhysicalMemory();
+  const std::int64_t limit = MemoryLimit(settings);
   if (estimate.memory_bytes > limit) {
     return ResourceError(
         "the embedding needs about ", Megabytes(estimate.memory_bytes),

@@ -3,6 +3,7 @@
 #include <tbb/version.h>
 
 #include <fstream>
+#include <sstream>
 
 #include <arrow/config.h>
 #include <arrow/table.h>
@@ -20,7 +21,11 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   const RunLayout layout{settings.run.directory};
   ReportInputs inputs;
   inputs.title = "coden: " + settings.run.directory;
-  inputs.settings_ini = ToIni(settings);
+  // The settings that made the files, which need not be those of this call.
+  std::ifstream saved(layout.Path(RunLayout::kSettings));
+  std::stringstream settings_text;
+  settings_text << saved.rdbuf();
+  inputs.settings_ini = settings_text.str();
   for (const PartRecord& part : manifest.parts) {
     inputs.stages.insert(inputs.stages.end(), part.figures.begin(), part.figures.end());
     inputs.notes.insert(inputs.notes.end(), part.notes.begin(), part.notes.end());

@@ -82,8 +82,13 @@ std::optional<InitialGraph> Initial::Parse(std::string_view text) const {
 std::string Initial::Format(const InitialGraph& value) const {
   if (const auto* before = std::get_if<InitialBefore>(&value))
     return std::to_string(before->time);
-  const std::string text = FormatReal(std::get<InitialFraction>(value).fraction);
-  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  // Never with an exponent: the point is what tells a fraction from a time.
+  char buffer[400];
+  const double fraction = std::get<InitialFraction>(value).fraction;
+  const auto [end, error] =
+      std::to_chars(buffer, buffer + sizeof(buffer), fraction, std::chars_format::fixed);
+  const std::string text(buffer, end);
+  return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
 std::optional<std::vector<EventTime>> TimeList::Parse(std::string_view text) const {

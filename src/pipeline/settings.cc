@@ -110,7 +110,7 @@ std::vector<Setting> DeclareAll() {
           "At most this many snapshots strictly between two prediction times; 0 sets no "
           "limit."),
 
-      Declare(CODEN_MEMBER(embed, alpha), Real{0.0, 1.0, Real::kOpen},
+      Declare(CODEN_MEMBER(embed, alpha), Real{0.001, 1.0, Real::kHalfOpen},
               "Restart probability of personalised PageRank."),
       Declare(CODEN_MEMBER(embed, epsilon), Real{1e-14, 1.0, Real::kClosed},
               "Largest residue left at a node; every column is within n times this of "

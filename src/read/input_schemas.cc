@@ -27,6 +27,17 @@ constexpr std::string_view kNoFeatureRows =
     "the features file has no rows; fill it, or use `input.random_features`";
 constexpr std::string_view kNoLabels = "there are no rows: nothing to train on";
 
+constexpr std::string_view kTimeUnit =
+    "times must be in the unit that the edge log has; convert the column";
+
+// What one step of a time column means. Time zones do not change it.
+std::string TimeUnit(const arrow::DataType& type) {
+  if (arrow::is_integer(type.id())) return "whole numbers";
+  if (type.id() != arrow::Type::TIMESTAMP) return type.ToString();
+  const auto unit = static_cast<const arrow::TimestampType&>(type).unit();
+  return arrow::timestamp(unit)->ToString();
+}
+
 bool IsOpType(const arrow::DataType& type) {
   return type.id() == arrow::Type::BOOL || NodeIdMap::IdType(type).ok();
 }
@@ -53,7 +64,7 @@ class ColumnFinder {
       return InputColumn{};
     }
     auto id_type = NodeIdMap::IdType(*field->type());
-    return InputColumn{name, id_type.ok() ? *id_type : nullptr};
+    return InputColumn{name, id_type.ok() ? *id_type : nullptr, field->type()};
   }
 
  private:
@@ -151,6 +162,15 @@ arrow::Status CheckIdKind(const InputColumn& node, const arrow::DataType& id_typ
   return on_breach(
       {node.name, -1, std::string(kIdKind),
        node.id_type->ToString() + " here, " + id_type.ToString() + " there"});
+}
+
+arrow::Status CheckTimeUnit(const InputColumn& time, const arrow::DataType& log_time,
+                            const OnBreach& on_breach) {
+  const std::string here = TimeUnit(*time.type);
+  const std::string there = TimeUnit(log_time);
+  if (here == there) return arrow::Status::OK();
+  return on_breach(
+      {time.name, -1, std::string(kTimeUnit), here + " here, " + there + " there"});
 }
 
 }  // namespace coden

@@ -29,6 +29,7 @@ bool IsTimeType(const arrow::DataType& type);
 struct InputColumn {
   std::string name;
   std::shared_ptr<arrow::DataType> id_type;  ///< of ids and classes: int64 or utf8
+  std::shared_ptr<arrow::DataType> type;     ///< as it stands in the file
 
   bool usable() const { return !name.empty(); }
 };
@@ -65,5 +66,10 @@ arrow::Result<LabelColumns> CheckLabelSchema(const ParquetSource& source,
 /// Rule: node ids are of the kind that the edge log has.
 arrow::Status CheckIdKind(const InputColumn& node, const arrow::DataType& id_type,
                           const OnBreach& on_breach);
+
+/// Rule: times are in the unit that the edge log has. Numbers of another unit would look
+/// like an earlier or later time, and let a run see the future.
+arrow::Status CheckTimeUnit(const InputColumn& time, const arrow::DataType& log_time,
+                            const OnBreach& on_breach);
 
 }  // namespace coden

@@ -54,7 +54,8 @@ arrow::Result<std::vector<arrow::fs::FileInfo>> Expand(arrow::fs::FileSystem& fi
                                                        const std::string& path) {
   if (HasGlob(path)) {
     const std::string fixed = path.substr(0, path.find_first_of("*?["));
-    const std::string base = fixed.substr(0, fixed.find_last_of('/'));
+    const std::string base =
+        fixed.substr(0, std::max<std::size_t>(fixed.find_last_of('/'), 1));
     ARROW_ASSIGN_OR_RAISE(auto infos, ListFiles(filesystem, base));
     arrow::fs::internal::Globber globber(path);
     std::erase_if(infos, [&](const auto& info) { return !globber.Matches(info.path()); });

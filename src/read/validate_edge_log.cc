@@ -26,6 +26,7 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
   ARROW_ASSIGN_OR_RAISE(
       const auto columns,
       CheckEdgeLogSchema(source, input, graph.events, list.on_breach()));
+  inputs.log_time = columns.time.type;
   ScanColumns scan;
   for (const auto& column : {columns.src, columns.dst, columns.time, columns.op}) {
     scan.Add(column);

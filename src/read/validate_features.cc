@@ -38,6 +38,9 @@ arrow::Result<bool> CheckVectorFile(const ParquetSource& source, FeatureFile kin
   ARROW_ASSIGN_OR_RAISE(
       const auto columns,
       CheckFeatureSchema(source, input, kind, KnownIdType(inputs), list.on_breach()));
+  if (columns.time.usable() && inputs.log_time != nullptr) {
+    ARROW_RETURN_NOT_OK(CheckTimeUnit(columns.time, *inputs.log_time, list.on_breach()));
+  }
   ScanColumns scan;
   for (const auto& column : {columns.node, columns.vector, columns.time}) {
     scan.Add(column);

@@ -25,6 +25,9 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
     ARROW_RETURN_NOT_OK(
         CheckIdKind(columns.node, *inputs.nodes->id_type(), list.on_breach()));
   }
+  if (columns.time.usable() && inputs.log_time != nullptr) {
+    ARROW_RETURN_NOT_OK(CheckTimeUnit(columns.time, *inputs.log_time, list.on_breach()));
+  }
   ScanColumns scan;
   for (const auto& column : {columns.node, columns.label, columns.time}) {
     scan.Add(column);

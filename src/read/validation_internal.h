@@ -25,6 +25,7 @@ struct CheckedInputs {
   const RunContext& context;
   /// Of the log, the features and the updates; null while no id column was usable.
   std::unique_ptr<NodeIdMap> nodes = nullptr;
+  std::shared_ptr<arrow::DataType> log_time = nullptr;  ///< type of the log's times
   NodeId num_log_nodes = 0;
   bool log_is_known = false;        ///< every usable id of the log is in `nodes`
   bool features_are_known = false;  ///< likewise

@@ -11,6 +11,7 @@
 
 #include "coden/graph/node_id_map.h"
 #include "coden/pipeline/error.h"
+#include "coden/pipeline/resources.h"
 #include "coden/pipeline/run_layout.h"
 #include "coden/read/labels.h"
 #include "coden/sample/schedule.h"
@@ -205,7 +206,7 @@ class Loader {
   // The history; labels, scores and masks of every pair; and for every thread one chunk
   // of nodes with its hidden activations and their gradients.
   arrow::Status CheckMemory() const {
-    const std::int64_t limit = settings_.run.memory_limit;
+    const std::int64_t limit = MemoryLimit(settings_);
     const TrainingData& data = input_.data;
     const TrainOptions& train = settings_.train;
     const int threads = settings_.run.threads > 0
@@ -224,7 +225,7 @@ class Loader {
         sizeof(float) * (static_cast<double>(data.num_nodes) * node_history +
                          threads * chunk * (node_history + node_activations)) +
         32.0 * num_pairs;
-    if (limit == 0 || needed <= static_cast<double>(limit)) return arrow::Status::OK();
+    if (needed <= static_cast<double>(limit)) return arrow::Status::OK();
     return ResourceError(
         "training needs about ", static_cast<std::int64_t>(std::ceil(needed / 1e6)),
         " MB for ", data.num_nodes, " labelled nodes x ", data.num_snapshots,

@@ -173,7 +173,7 @@ def test_feature_update_of_another_width(coden, inputs, tmp_path):
 @pytest.mark.parametrize(
     "flags, words",
     [
-        (["--embed.alpha", "1.5"], "`embed.alpha` must be a number in (0, 1): '1.5'"),
+        (["--embed.alpha", "1.5"], "`embed.alpha` must be a number in [0.001, 1): '1.5'"),
         (["--embed.aplha", "0.5"], "the nearest is `--embed.alpha`"),
         (["--graph.events", "flip"], "insert, toggle or signed"),
         (["--embed.columns", "0:99"], "within the 6 feature columns"),
@@ -293,3 +293,40 @@ def test_validate_of_good_inputs(coden, inputs):
     outcome = coden("validate", *inputs.flags())
     assert (outcome.code, outcome.stdout) == (0, ""), outcome.stderr
     assert "the inputs are valid" in outcome.stderr
+
+
+def test_labels_of_another_time_unit_are_refused(coden, inputs):
+    """Read as they stand, days would all lie before the first millisecond: a look ahead."""
+    labels = inputs["labels"]
+    inputs["labels"] = labels.append_column("time", pa.array([3] * len(labels), pa.date32()))
+    for command in ["run", "validate"]:
+        outcome = coden(command, *inputs.flags())
+        assert outcome.code == INPUT
+        text = outcome.error + outcome.stdout
+        assert "unit that the edge log has" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("nodes", ["all", "labelled"])
+def test_labels_of_another_kind_of_ids_are_refused_at_once(coden, inputs, nodes):
+    labels = inputs["labels"]
+    inputs["labels"] = replace(labels, "node", pc.cast(labels["node"], pa.string()))
+    outcome = coden("run", *inputs.flags("--snapshot.nodes", nodes))
+    assert (outcome.code, "of the kind that the edge log has" in outcome.error) == (INPUT, True)
+    assert "schedule:" not in outcome.stderr
+
+
+def test_missing_snapshot_is_corruption(coden, inputs):
+    flags = inputs.flags()
+    assert coden("embed", *flags).code == 0
+    shutil.rmtree(inputs.run / "snapshots" / "snapshot=000002")
+    outcome = coden("embed", *flags)
+    assert outcome.code == CORRUPTION
+    assert "snapshot=000002" in outcome.error and "--force" in outcome.error
+    assert coden("embed", *flags, "--force").code == 0
+
+
+def test_system_errors_say_their_reason(coden, inputs, tmp_path):
+    (tmp_path / "file").write_text("")
+    outcome = coden("run", *inputs.flags("--run.directory", tmp_path / "file" / "run"))
+    assert outcome.code == 1
+    assert "Not a directory" in outcome.error

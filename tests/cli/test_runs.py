@@ -1,5 +1,6 @@
 """Whole runs: what they write, who can read it, and what they do not depend on."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -183,15 +184,85 @@ def test_changed_settings_are_refused_until_forced(coden, inputs):
     assert coden("embed", *flags, "--embed.alpha", "0.3", "--force").code == 0
 
 
-def test_failed_rebuild_is_not_taken_for_the_run_before(coden, inputs):
+def test_refused_rebuild_leaves_the_run_as_it_was(coden, inputs):
     flags = inputs.flags()
     assert coden("run", *flags).code == 0
-    failed = coden("run", *flags, "--force", "--run.memory_limit", "1MB")
-    assert failed.code == 4
+    before = data_hashes(inputs.run)
+    for refused in [["--run.memory_limit", "1MB"], ["--partition.times", "5"]]:
+        assert coden("run", *flags, "--force", *refused).code in (2, 4)
+        assert data_hashes(inputs.run) == before
+    again = coden("run", *flags)
+    assert again.code == 0 and again.stderr.count("unchanged, skipped") == 2
+
+
+# An embedding that takes far longer than any test waits.
+ENDLESS = ["--embed.alpha", "0.001", "--embed.epsilon", "1e-14", "--graph.events", "toggle"]
+
+
+def start_and_signal(flags, number):
+    """Send a signal to an embedding at work; return its exit code and what it said."""
+    process = subprocess.Popen(
+        [ROOT / "build" / "coden", "embed", *map(str, flags)], stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(1.0)
+    assert process.poll() is None, "the solve is too short to be interrupted"
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=20)
+    return process.returncode, stderr
+
+
+def test_killed_rebuild_is_not_taken_for_the_run_before(coden, inputs):
+    flags = inputs.flags()
+    assert coden("run", *flags).code == 0
+    code, _ = start_and_signal([*flags, "--force", *ENDLESS], signal.SIGKILL)
+    assert code == -signal.SIGKILL
     assert not (inputs.run / "_SUCCESS").exists()
     again = coden("run", *flags)
     assert again.code == 0 and "skipped" not in again.stderr
-    assert len(list(inputs.run.glob("snapshots/*/part-0.parquet"))) > 0
+
+
+def test_sigterm_ends_a_solve(inputs):
+    code, stderr = start_and_signal(inputs.flags(*ENDLESS), signal.SIGTERM)
+    assert code == 143, stderr
+    assert "interrupted; run the same command again" in stderr
+
+
+def test_changed_input_of_the_same_size_is_noticed(coden, inputs):
+    table = inputs["features"]
+    written = []
+    for value in [0.25, 0.5]:
+        rows = table.column("x").to_pylist()
+        rows[0] = [value] + rows[0][1:]
+        sink = pa.BufferOutputStream()
+        changed = table.set_column(1, "x", pa.array(rows, table.schema.field("x").type))
+        options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+        pq.write_table(changed, sink, **options)
+        written.append(sink.getvalue().to_pybytes())
+    assert len(written[0]) == len(written[1]) and written[0] != written[1]
+    inputs["features"] = written[0]
+    assert coden("embed", *inputs.flags()).code == 0
+    inputs["features"] = written[1]
+    outcome = coden("embed", *inputs.flags())
+    assert (outcome.code, "the input files" in outcome.error) == (2, True)
+
+
+def test_two_writers_one_wins(coden, inputs):
+    flags = inputs.flags()
+    assert coden("embed", *flags).code == 0
+    with open(inputs.run / "_coden" / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        outcome = coden("embed", *flags)
+        assert outcome.code == 1
+        assert "another process is writing" in outcome.error
+    assert coden("embed", *flags).code == 0
+
+
+def test_report_shows_the_settings_that_made_the_run(coden, inputs):
+    assert coden("run", *inputs.flags("--train.hidden", "77", "--embed.alpha", "0.5")).code == 0
+    outcome = coden("report", "--run.directory", inputs.run)
+    assert outcome.code == 0 and "Micro-F1" in outcome.stdout
+    report = (inputs.run / "report.html").read_text()
+    assert ">77<" in report and ">0.5<" in report
 
 
 def test_interrupt_ends_with_130_and_the_next_run_succeeds(coden, inputs, tmp_path):

@@ -35,8 +35,9 @@ TEST(Settings, EverySettingStatesItsRuleAndMeaning) {
 }
 
 TEST(Settings, RejectsWithTheRuleAndTheValueLast) {
-  CheckRejected("embed.alpha", "1.5", "`embed.alpha` must be a number in (0, 1): '1.5'");
-  CheckRejected("embed.alpha", "0", "`embed.alpha` must be a number in (0, 1): '0'");
+  CheckRejected("embed.alpha", "1.5",
+                "`embed.alpha` must be a number in [0.001, 1): '1.5'");
+  CheckRejected("embed.alpha", "0", "`embed.alpha` must be a number in [0.001, 1): '0'");
   CheckRejected("embed.epsilon", "nan",
                 "`embed.epsilon` must be a number in [1e-14, 1]: 'nan'");
   CheckRejected("graph.events", "flip",
@@ -76,6 +77,12 @@ TEST(Settings, IniTextReadsBackAsTheSameSettings) {
   ASSERT_TRUE(Set(settings, "partition.times", "1,5, 9").ok());
   ASSERT_TRUE(Set(settings, "run.memory_limit", "1.5GB").ok());
   ASSERT_TRUE(Set(settings, "embed.columns", "0:32").ok());
+  ASSERT_TRUE(Set(settings, "partition.initial", "0.00001").ok());
+  Settings small;
+  ASSERT_TRUE(Set(small, "partition.initial",
+                  FindSetting("partition.initial").ValueOrDie()->get(settings))
+                  .ok());
+  EXPECT_EQ(std::get<InitialFraction>(small.partition.initial).fraction, 0.00001);
   ASSERT_TRUE(Set(settings, "partition.initial", "7").ok());
   Settings again;
   for (const Setting& setting : AllSettings()) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <arrow/result.h>
+#include <arrow/util/cancel.h>
 
 #include "coden/embed/embedding_engine.h"
 #include "coden/graph/event_graph.h"
@@ -17,6 +18,7 @@ struct EmbedderOptions {
   EmbedOptions embed;
   GraphOptions graph;
   ColumnRange columns;  ///< the slice of the features to embed
+  arrow::StopToken stop = arrow::StopToken::Unstoppable();
 };
 
 /// What the stage did, for the report.

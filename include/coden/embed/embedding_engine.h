@@ -32,7 +32,10 @@ class EmbeddingEngine {
 
   /// Bring every column within the bound on `graph`, given what changed since the last
   /// call. Uses the TBB arena of the caller; the result does not depend on its size.
-  SolveWork Update(const DynamicGraph& graph, const NeighbourhoodChanges& changes);
+  /// Where `stopped` ends it early the embeddings are not within the bound.
+  SolveWork Update(
+      const DynamicGraph& graph, const NeighbourhoodChanges& changes,
+      const StopCheck& stopped = [] { return false; });
 
   /// Write the embedding of `node`, num_columns() numbers.
   void CopyRow(NodeId node, float* out) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct SolveWork {
   std::int64_t arcs = 0;    ///< arcs followed by those pushes
 };
 
+/// Whether the work is to end early; called from any thread.
+using StopCheck = std::function<bool()>;
+
 /// Personalised PageRank of a block of feature columns on a changing graph, exact to
 /// ||h - z||_1 <= n * epsilon per column after every Solve. The method is at the head of
 /// ppr_block.cc.
@@ -27,6 +31,9 @@ struct SolveWork {
 /// Not thread-safe; different blocks may run on different threads over one graph.
 class PprBlock {
  public:
+  /// Columns that fill a block: two cache lines of doubles per node.
+  static constexpr int kWidth = 16;
+
   /// Columns of a block, padded to a width that fills cache lines. A block of one column
   /// has no padding.
   PprBlock(int num_columns, double alpha, double epsilon);
@@ -44,8 +51,9 @@ class PprBlock {
   void Compensate(const DynamicGraph& graph,
                   std::span<const NeighbourhoodChanges::Change> changes);
 
-  /// Push until no residue is above epsilon.
-  SolveWork Solve(const DynamicGraph& graph);
+  /// Push until no residue is above epsilon, or until `stopped` says so between two
+  /// sweeps; then the invariant holds but the bound does not.
+  SolveWork Solve(const DynamicGraph& graph, const StopCheck& stopped);
 
   /// The approximation h of one node, one number per column.
   std::span<const double> Row(NodeId node) const {

@@ -18,7 +18,7 @@ struct Fingerprints {
   std::string train;  ///< the trained model and its metrics
 };
 
-/// Read the footers of every input that `settings` names. Without `input.labels` the
+/// Hash every input that `settings` names. Without `input.labels` the
 /// `train` fingerprint is empty.
 arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings);
 

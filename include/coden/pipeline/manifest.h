@@ -47,6 +47,14 @@ arrow::Result<std::optional<Manifest>> LoadManifest(const RunLayout& layout);
 /// Publish `manifest` under the next number. Fails where another writer took that number.
 arrow::Status PublishManifest(const RunLayout& layout, Manifest* manifest);
 
+/// Check that every file of `part` is there with the recorded size; a corruption error
+/// otherwise. The checksums are not compared.
+arrow::Status CheckFiles(const RunLayout& layout, const PartRecord& part);
+
+/// Write a small text file of the run, whole and synced to disk.
+arrow::Status WriteTextFile(const RunLayout& layout, std::string_view name,
+                            std::string_view text);
+
 /// Describe a file of the run as it is on disk; the rows of a file that is not Parquet
 /// are 0.
 arrow::Result<FileRecord> DescribeFile(const RunLayout& layout, std::string_view name);

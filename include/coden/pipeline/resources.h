@@ -15,8 +15,12 @@ struct ResourceEstimate {
   std::int64_t disk_bytes = 0;    ///< all snapshot files, at most
 };
 
+/// `num_labelled` bounds the rows of a snapshot with `snapshot.nodes = labelled`.
 ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
-                                   const Schedule& schedule);
+                                   const Schedule& schedule, std::int64_t num_labelled);
+
+/// `run.memory_limit`, or what the machine has where that is 0.
+std::int64_t MemoryLimit(const Settings& settings);
 
 /// Refuse a run that needs more memory than `run.memory_limit` (or, where that is 0, than
 /// the machine has) or more disk than is free below `run.directory`.

@@ -22,6 +22,7 @@ struct RunLayout {
   static constexpr std::string_view kNodes = "state/nodes.parquet";
   static constexpr std::string_view kCommits = "_coden";
   static constexpr std::string_view kStage = "_coden/stage";
+  static constexpr std::string_view kLock = "_coden/lock";
   static constexpr std::string_view kSettings = "_coden/settings.ini";
   static constexpr std::string_view kSuccess = "_SUCCESS";
 

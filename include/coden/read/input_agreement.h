@@ -1,0 +1,14 @@
+#pragma once
+
+#include <arrow/status.h>
+
+#include "coden/graph/graph_options.h"
+#include "coden/read/input_options.h"
+
+namespace coden {
+
+/// Check that labels and feature updates fit the edge log: ids of the same kind, times of
+/// the same unit. Reads footers only.
+arrow::Status CheckInputsAgree(const InputOptions& input, EventMode events);
+
+}  // namespace coden
