@@ -70,10 +70,6 @@ std::shared_ptr<parquet::FileMetaData> FooterOf(const std::string& path) {
   return parquet::ParquetFileReader::OpenFile(path)->metadata();
 }
 
-std::vector<std::string> ColumnNames(const arrow::Table& table) {
-  return table.schema()->field_names();
-}
-
 void ExpectCorruption(const arrow::Status& status, const std::string& path) {
   EXPECT_EQ(FaultOf(status), Fault::kCorruption) << status.ToString();
   EXPECT_TRUE(status.message().starts_with("cannot read '" + path + "': "))
@@ -212,7 +208,8 @@ TEST_F(ParquetFileTest, ReadsSomeColumns) {
   Write(*batch);
   const auto whole = TableFrom({batch});
   const auto part = ReadParquetFile(path_, {"embedding", "node"}).ValueOrDie();
-  EXPECT_EQ(ColumnNames(*part), (std::vector<std::string>{"node", "embedding"}));
+  EXPECT_EQ(part->schema()->field_names(),
+            (std::vector<std::string>{"node", "embedding"}));
   EXPECT_TRUE(part->Equals(*whole->SelectColumns({0, 1}).ValueOrDie()));
   const auto list = ReadParquetFile(path_, {"embedding"}).ValueOrDie();
   EXPECT_TRUE(list->Equals(*whole->SelectColumns({1}).ValueOrDie()));
@@ -222,7 +219,8 @@ TEST_F(ParquetFileTest, ReadsSomeColumns) {
 // Every column chunk of the file: where its bytes begin and end.
 std::vector<std::pair<std::int64_t, std::int64_t>> ChunksOf(const std::string& path) {
   std::vector<std::pair<std::int64_t, std::int64_t>> chunks;
-  const auto group = FooterOf(path)->RowGroup(0);
+  const auto footer = FooterOf(path);
+  const auto group = footer->RowGroup(0);
   for (int column = 0; column < group->num_columns(); ++column) {
     const auto chunk = group->ColumnChunk(column);
     const std::int64_t begin = chunk->has_dictionary_page()
