@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
@@ -54,16 +53,13 @@ std::shared_ptr<arrow::RecordBatch> RandomBatch(int rows, std::uint32_t seed) {
        scores.Finish().ValueOrDie()});
 }
 
-std::shared_ptr<arrow::Table> TableFrom(
-    const std::vector<std::shared_ptr<arrow::RecordBatch>>& batches) {
+std::shared_ptr<arrow::Table> TableFrom(const arrow::RecordBatchVector& batches) {
   return arrow::Table::FromRecordBatches(batches).ValueOrDie();
 }
 
 std::string BytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::stringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::shared_ptr<parquet::FileMetaData> FooterOf(const std::string& path) {
@@ -136,7 +132,6 @@ TEST_F(ParquetFileTest, ReplacesTheLeftoverOfAKilledRun) {
   const auto batch = RandomBatch(10, 1);
   const FileRecord record = Write(*batch);
   EXPECT_EQ(record.size, static_cast<std::int64_t>(BytesOf(path_).size()));
-  EXPECT_LT(record.size, 100'000);
   EXPECT_TRUE(ReadParquetFile(path_).ValueOrDie()->Equals(*TableFrom({batch})));
 }
 
@@ -231,6 +226,11 @@ std::vector<std::pair<std::int64_t, std::int64_t>> ChunksOf(const std::string& p
   return chunks;
 }
 
+std::string Flipped(std::string bytes, std::int64_t place, std::int64_t bit) {
+  bytes[place] = static_cast<char>(bytes[place] ^ (1 << bit));
+  return bytes;
+}
+
 // Numbers have one page of data per chunk, and no page header is longer than this.
 constexpr std::int64_t kLongestHeader = 200;
 
@@ -252,9 +252,7 @@ TEST_F(ParquetFileTest, AFlippedBitOfTheDataIsCorruption) {
           begin + kLongestHeader +
           static_cast<std::int64_t>(random() % (end - begin - kLongestHeader));
       SCOPED_TRACE(place);
-      std::string damaged = bytes;
-      damaged[place] = static_cast<char>(damaged[place] ^ (1 << random() % 8));
-      folder_.Write("run/out.parquet", damaged);
+      folder_.Write("run/out.parquet", Flipped(bytes, place, random() % 8));
       ExpectCorruption(ReadParquetFile(path_).status(), path_);
     }
   }
@@ -267,14 +265,12 @@ TEST_F(ParquetFileTest, AFlippedBitOfAPageHeaderNeverChangesValues) {
   Write(*batch);
   const auto whole = TableFrom({batch});
   const std::string bytes = BytesOf(path_);
-  std::mt19937 random(12);
   int refused = 0;
   for (const auto& [begin, end] : ChunksOf(path_)) {
-    for (std::int64_t place = begin; place < std::min(begin + 60, end); ++place) {
-      SCOPED_TRACE(place);
-      std::string damaged = bytes;
-      damaged[place] = static_cast<char>(damaged[place] ^ (1 << random() % 8));
-      folder_.Write("run/out.parquet", damaged);
+    for (std::int64_t flip = 0; flip < 8 * std::min<std::int64_t>(80, end - begin);
+         ++flip) {
+      SCOPED_TRACE(begin * 8 + flip);
+      folder_.Write("run/out.parquet", Flipped(bytes, begin + flip / 8, flip % 8));
       const auto table = ReadParquetFile(path_);
       if (table.ok()) {
         EXPECT_TRUE((*table)->Equals(*whole));
@@ -284,7 +280,7 @@ TEST_F(ParquetFileTest, AFlippedBitOfAPageHeaderNeverChangesValues) {
       }
     }
   }
-  EXPECT_GT(refused, 50);
+  EXPECT_GT(refused, 500);
 }
 
 TEST_F(ParquetFileTest, AMissingOrCutFileIsCorruption) {
