@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cctype>
 
 #include "cli/command_internal.h"
@@ -7,19 +8,20 @@
 namespace coden {
 
 std::vector<Command> AllCommands() {
+  const std::vector<FlagSection> settings = {{"Settings:", SettingFlags()}};
   return {
-      {"run", "[PIPELINE.ini]", "all stages, from the edge log to the report",
-       SettingFlags(), RunCommand},
+      {"run", "[PIPELINE.ini]", "all stages, from the edge log to the report", settings,
+       RunCommand},
       {"plan", "[PIPELINE.ini]",
-       "prediction times, snapshots, memory and disk, without a run", SettingFlags(),
+       "prediction times, snapshots, memory and disk, without a run", settings,
        PlanCommand},
-      {"validate", "[PIPELINE.ini]", "check the inputs and list every problem",
-       SettingFlags(), ValidateCommand},
-      {"embed", "[PIPELINE.ini]", "the stages up to the snapshots", SettingFlags(),
+      {"validate", "[PIPELINE.ini]", "check the inputs and list every problem", settings,
+       ValidateCommand},
+      {"embed", "[PIPELINE.ini]", "the stages up to the snapshots", settings,
        EmbedCommand},
-      {"train", "[PIPELINE.ini]", "train on the snapshots of an earlier run",
-       SettingFlags(), TrainCommand},
-      {"report", "[PIPELINE.ini]", "results and report of an earlier run", SettingFlags(),
+      {"train", "[PIPELINE.ini]", "train on the snapshots of an earlier run", settings,
+       TrainCommand},
+      {"report", "[PIPELINE.ini]", "results and report of an earlier run", settings,
        ReportCommand},
       {"generate", "sbm|rmat --out FOLDER", "make a synthetic log, features and labels",
        GenerateFlags(), GenerateCommand},
@@ -38,6 +40,19 @@ std::vector<FlagHelp> SettingFlags() {
     flags.push_back({setting.key, setting.rule, setting.help, setting.default_text});
   }
   return flags;
+}
+
+std::vector<FlagHelp> AllFlags(const Command& command) {
+  std::vector<FlagHelp> all;
+  for (const FlagSection& section : command.flags) {
+    for (const FlagHelp& flag : section.flags) {
+      const bool known = std::any_of(all.begin(), all.end(), [&](const FlagHelp& other) {
+        return other.name == flag.name;
+      });
+      if (!known) all.push_back(flag);
+    }
+  }
+  return all;
 }
 
 arrow::Result<Settings> SettingsFrom(const CommandLine& line) {

@@ -14,13 +14,19 @@
 
 namespace coden {
 
+/// Flags that help shows under one heading.
+struct FlagSection {
+  std::string title;
+  std::vector<FlagHelp> flags;
+};
+
 /// One subcommand. What it puts into `output` goes to standard output, whether it
 /// succeeds or not: `validate` lists problems and fails.
 struct Command {
   std::string_view name;
   std::string_view arguments;  ///< as the usage line shows them
   std::string_view summary;    ///< one line for `coden --help`
-  std::vector<FlagHelp> flags;
+  std::vector<FlagSection> flags;
   arrow::Status (*run)(const CommandLine& line, const RunContext& context,
                        std::string* output);
 };
@@ -30,6 +36,9 @@ std::vector<Command> AllCommands();
 
 /// The flags of commands that work on a pipeline: every setting.
 std::vector<FlagHelp> SettingFlags();
+
+/// The flags of all sections; where two share a name, once.
+std::vector<FlagHelp> AllFlags(const Command& command);
 
 /// The settings that a pipeline file and flags add up to. `line.words` holds the file, or
 /// nothing where flags say enough.
@@ -61,7 +70,7 @@ arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,
 arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context,
                               std::string* output);
 
-/// The flags of `coden generate`: those of every generator.
-std::vector<FlagHelp> GenerateFlags();
+/// The flags of `coden generate`, by generator.
+std::vector<FlagSection> GenerateFlags();
 
 }  // namespace coden

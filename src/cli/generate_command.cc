@@ -10,21 +10,12 @@ namespace coden {
 namespace {
 
 template <typename Options>
-void AddFlags(std::string_view generator, std::vector<FlagHelp>* flags) {
+FlagSection SectionOf(std::string title) {
+  FlagSection section{std::move(title), {}};
   for (const auto& flag : Options::Flags()) {
-    const auto same =
-        std::find_if(flags->begin(), flags->end(),
-                     [&](const FlagHelp& other) { return other.name == flag.key; });
-    const std::string prefix = std::string(generator) + ": ";
-    if (same == flags->end()) {
-      flags->push_back({flag.key, flag.rule, prefix + flag.help, flag.default_text});
-    } else {
-      same->help += " " + prefix + flag.help;
-      if (same->default_text != flag.default_text) {
-        same->default_text += ", " + std::string(generator) + " " + flag.default_text;
-      }
-    }
+    section.flags.push_back({flag.key, flag.rule, flag.help, flag.default_text});
   }
+  return section;
 }
 
 template <typename Options>
@@ -57,11 +48,11 @@ ResultsTable FilesTable(const GenerateSummary& summary) {
 
 }  // namespace
 
-std::vector<FlagHelp> GenerateFlags() {
-  std::vector<FlagHelp> flags;
-  AddFlags<SbmOptions>("sbm", &flags);
-  AddFlags<RmatOptions>("rmat", &flags);
-  return flags;
+std::vector<FlagSection> GenerateFlags() {
+  return {
+      SectionOf<SbmOptions>(
+          "coden generate sbm: communities that change with time (docs/quickstart.md)"),
+      SectionOf<RmatOptions>("coden generate rmat: a skewed random graph of any size")};
 }
 
 arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context,

@@ -40,8 +40,8 @@ std::string CommandHelp(const Command& command) {
                      std::string(command.arguments) + " [FLAG]...\n\n" +
                      std::string(command.summary) + "\n\nFlags of every command:\n" +
                      DescribeFlags(CommonFlags());
-  if (!command.flags.empty()) {
-    text += "\nFlags of this command:\n" + DescribeFlags(command.flags);
+  for (const FlagSection& section : command.flags) {
+    text += "\n" + section.title + "\n" + DescribeFlags(section.flags);
   }
   return text;
 }
@@ -77,7 +77,7 @@ arrow::Status RunTool(const std::vector<std::string>& arguments,
   ARROW_ASSIGN_OR_RAISE(const Command command, FindCommand(arguments[0]));
   ARROW_ASSIGN_OR_RAISE(
       const CommandLine line,
-      ParseCommandLine({arguments.begin() + 1, arguments.end()}, command.flags));
+      ParseCommandLine({arguments.begin() + 1, arguments.end()}, AllFlags(command)));
   if (line.help) {
     std::fputs(CommandHelp(command).c_str(), stdout);
     return arrow::Status::OK();

@@ -136,13 +136,6 @@ class DatasetParquetSource : public ParquetSource {
     return count;
   }
 
-  arrow::Result<std::shared_ptr<arrow::Field>> Column(
-      const std::string& name, const std::string& setting) const override {
-    auto field = schema_->GetFieldByName(name);
-    if (field != nullptr) return field;
-    return Refuse(path_)({name, -1, ColumnRule(*schema_, name, setting), {}});
-  }
-
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
       const std::vector<std::string>& columns, std::int64_t batch_rows) const override {
     auto reader = MakeReader(columns, batch_rows);

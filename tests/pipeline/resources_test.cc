@@ -28,7 +28,7 @@ ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t
     point.num_edges = num_edges;
     schedule.push_back(point);
   }
-  return EstimateResources(settings, inputs, schedule);
+  return EstimateResources(settings, inputs, schedule, /*num_labelled=*/0);
 }
 
 void ExpectRefused(const arrow::Status& status, const std::string& part) {

@@ -1,5 +1,7 @@
 #include "coden/read/parquet_source.h"
 
+#include "coden/read/edge_log.h"
+
 #include <fstream>
 
 #include "support/parquet.h"
@@ -108,29 +110,23 @@ TEST(ParquetSource, FindsAFlippedBitByThePageChecksum) {
   ExpectInputErrorWith(reader->ReadNext(&batch), "cannot read '" + path + "': ");
 }
 
-TEST(ParquetSource, NamesTheColumnsThereAreWhenOneIsMissing) {
+TEST(EdgeLog, NamesTheColumnsThereAreWhenOneIsMissing) {
   TempDir folder;
-  const std::string path =
-      WriteIntegers(folder / "a.parquet", {{"from", "[1]"}, {"to", "[2]"}});
-  const auto source = ParquetSource::Open(path).ValueOrDie();
-  EXPECT_EQ(source->Column("to", "input.dst").ValueOrDie()->name(), "to");
-  ExpectInputError(source->Column("src", "input.src"),
-                   "'" + path +
+  InputOptions input;
+  input.edges = WriteIntegers(folder / "a.parquet", {{"from", "[1]"}, {"to", "[2]"}});
+  ExpectInputError(EdgeLog::Open(input, EventMode::kInsert),
+                   "'" + input.edges +
                        "', column 'src': there is no such column; set `input.src` to one "
                        "of: from, to");
 }
 
-TEST(ParquetSource, SaysSoWhenAColumnIsThereTwice) {
+TEST(EdgeLog, SaysSoWhenAColumnIsThereTwice) {
   TempDir folder;
-  const std::string path =
+  InputOptions input;
+  input.src = "a";
+  input.edges =
       WriteIntegers(folder / "a.parquet", {{"a", "[1]"}, {"a", "[2]"}, {"b", "[2]"}});
-  const auto source = ParquetSource::Open(path);
-  if (!source.ok()) {
-    ExpectInputErrorWith(source, "cannot read '" + path + "': ");
-    return;
-  }
-  ExpectInputErrorWith((*source)->Column("a", "input.src"),
-                       "there are several columns of this name; set `input.src`");
+  ExpectInputErrorWith(EdgeLog::Open(input, EventMode::kInsert), "duplicate field names");
 }
 
 }  // namespace

@@ -28,11 +28,6 @@ class ParquetSource {
   /// Count the rows from the footers.
   virtual arrow::Result<std::int64_t> CountRows() const = 0;
 
-  /// Return the column called `name`, or an error that lists the columns there are and
-  /// says that `setting` chooses another.
-  virtual arrow::Result<std::shared_ptr<arrow::Field>> Column(
-      const std::string& name, const std::string& setting) const = 0;
-
   /// Stream the columns called `columns`, in row order, in batches of at most
   /// `batch_rows`.
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
