@@ -149,17 +149,12 @@ arrow::Status Embedder::EmitSnapshot(int snapshot, const Emit& emit) {
     rows.clear();
     return emit(arrow::RecordBatch::Make(output_, count, {snapshots, ids, embeddings}));
   };
-  bool emitted = false;
   for (NodeId node = 0; node < static_cast<NodeId>(present_.size()); ++node) {
     if (present_[node]) rows.push_back(node);
-    if (static_cast<std::int64_t>(rows.size()) == rows_per_batch) {
+    if (static_cast<std::int64_t>(rows.size()) == rows_per_batch)
       ARROW_RETURN_NOT_OK(flush());
-      emitted = true;
-    }
   }
-  // A snapshot without rows is still a snapshot: readers expect its file.
-  if (!rows.empty() || !emitted) ARROW_RETURN_NOT_OK(flush());
-  return arrow::Status::OK();
+  return rows.empty() ? arrow::Status::OK() : flush();
 }
 
 }  // namespace coden

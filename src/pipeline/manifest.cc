@@ -71,8 +71,16 @@ json ToJson(const PartRecord& part) {
           {"files", files}};
 }
 
+// Throws as the library does, for the fence in LoadManifest.
+void RequireArray(const json& value, const char* name) {
+  if (!value.is_array())
+    throw json::type_error::create(302, std::string(name) + " must be a list", &value);
+}
+
 PartRecord PartFromJson(const json& value) {
   PartRecord part;
+  for (const char* list : {"figures", "notes", "files"})
+    RequireArray(value.at(list), list);
   part.name = value.at("name");
   part.fingerprint = value.at("fingerprint");
   part.parameters = value.at("parameters");
@@ -125,6 +133,7 @@ arrow::Result<std::optional<Manifest>> LoadManifest(const RunLayout& layout) {
     }
     Manifest manifest;
     manifest.number = newest;
+    RequireArray(value.at("parts"), "parts");
     for (const auto& part : value.at("parts"))
       manifest.parts.push_back(PartFromJson(part));
     return manifest;

@@ -154,7 +154,13 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
       leaves.push_back(leaf);
     }
   }
-  return reader->ReadTable(leaves);
+  ARROW_ASSIGN_OR_RAISE(const auto table, reader->ReadTable(leaves));
+  for (const std::string& column : columns) {
+    if (table->schema()->GetFieldIndex(column) < 0) {
+      return arrow::Status::KeyError("there is no column '", column, "'");
+    }
+  }
+  return table;
 }
 
 }  // namespace

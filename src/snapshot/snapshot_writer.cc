@@ -100,23 +100,37 @@ arrow::Status SnapshotWriter::CloseFile() {
   return arrow::Status::OK();
 }
 
-arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
-  // An empty batch stands for a snapshot without rows and carries no number: it is the
-  // next.
-  const int snapshot =
-      batch->num_rows() == 0
-          ? open_snapshot_ + 1
-          : static_cast<const arrow::Int32Array&>(*batch->column(0)).Value(0);
-  if (snapshot != open_snapshot_) {
-    ARROW_RETURN_NOT_OK(CloseFile());
-    ARROW_RETURN_NOT_OK(OpenFile(snapshot));
+arrow::Status SnapshotWriter::MoveTo(int snapshot) {
+  if (snapshot < open_snapshot_) {
+    return arrow::Status::Invalid("snapshots must come in order: ", snapshot, " after ",
+                                  open_snapshot_);
   }
-  ARROW_ASSIGN_OR_RAISE(batch, KeepRows(batch));
-  ARROW_ASSIGN_OR_RAISE(const auto rows, Arrange(*batch));
-  return file_->Write(*rows);
+  while (open_snapshot_ < snapshot) {
+    ARROW_RETURN_NOT_OK(CloseFile());
+    ARROW_RETURN_NOT_OK(OpenFile(open_snapshot_ + 1));
+  }
+  return arrow::Status::OK();
 }
 
-arrow::Status SnapshotWriter::Finish(const Emit&) { return CloseFile(); }
+arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
+  const auto& numbers = static_cast<const arrow::Int32Array&>(*batch->column(0));
+  for (std::int64_t begin = 0; begin < batch->num_rows();) {
+    const int snapshot = numbers.Value(begin);
+    std::int64_t end = begin + 1;
+    while (end < batch->num_rows() && numbers.Value(end) == snapshot) ++end;
+    ARROW_RETURN_NOT_OK(MoveTo(snapshot));
+    ARROW_ASSIGN_OR_RAISE(const auto kept, KeepRows(batch->Slice(begin, end - begin)));
+    ARROW_ASSIGN_OR_RAISE(const auto rows, Arrange(*kept));
+    ARROW_RETURN_NOT_OK(file_->Write(*rows));
+    begin = end;
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status SnapshotWriter::Finish(const Emit&) {
+  ARROW_RETURN_NOT_OK(MoveTo(static_cast<int>(schedule_.size()) - 1));
+  return CloseFile();
+}
 
 arrow::Result<BatchPtr> SnapshotWriter::KeepRows(const BatchPtr& batch) const {
   if (keep_ == nullptr) return batch;

@@ -97,6 +97,8 @@ class SnapshotWriterTest : public ::testing::Test {
 
   // The files that come of `batches`.
   std::vector<FileRecord> Write(const std::vector<BatchPtr>& batches) {
+    const auto& last = static_cast<const arrow::Int32Array&>(*batches.back()->column(0));
+    schedule_.resize(last.Value(last.length() - 1) + 1);
     const auto writer = Bound(*batches.at(0));
     for (const BatchPtr& batch : batches) CODEN_EXPECT_OK(writer->Push(batch, Nothing()));
     CODEN_EXPECT_OK(writer->Finish(Nothing()));
@@ -250,12 +252,12 @@ TEST_F(SnapshotWriterTest, BatchesOfOneSnapshotGoIntoOneFileHoweverTheyAreCut) {
         Recut recut(seed);
         for (const BatchPtr& batch : batches) {
           CODEN_EXPECT_OK(recut.Push(batch, [&](BatchPtr part) {
-            // An empty batch is a snapshot of its own here.
-            if (part->num_rows() > 0) cut.push_back(std::move(part));
+            cut.push_back(std::move(part));
             return arrow::Status::OK();
           }));
         }
         EXPECT_GT(cut.size(), 20u);
+        while (cut.back()->num_rows() == 0) cut.pop_back();
         const auto files = Write(cut);
         ASSERT_EQ(files.size(), 2u);
         EXPECT_EQ(files[0].rows, static_cast<std::int64_t>(whole[0].size()));
@@ -264,6 +266,15 @@ TEST_F(SnapshotWriterTest, BatchesOfOneSnapshotGoIntoOneFileHoweverTheyAreCut) {
       }
     }
   }
+}
+
+TEST_F(SnapshotWriterTest, TakesABatchThatSpansSnapshots) {
+  const auto both =
+      arrow::ConcatenateRecordBatches({Embeddings(0, 5, 3), Embeddings(1, 7, 4)});
+  const auto files = Write({both.ValueOrDie()});
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(ReadRows(0), RowsOf({Embeddings(0, 5, 3)}));
+  EXPECT_EQ(ReadRows(1), RowsOf({Embeddings(1, 7, 4)}));
 }
 
 TEST_F(SnapshotWriterTest, EveryFileSaysWhereItComesFrom) {

@@ -45,6 +45,8 @@ class SnapshotWriter : public Operator {
   arrow::Status Finish(const Emit& emit) override;
 
  private:
+  /// Make `snapshot` the open file. One that has no rows gets its file in passing.
+  arrow::Status MoveTo(int snapshot);
   arrow::Status OpenFile(int snapshot);
   arrow::Status CloseFile();
   arrow::Result<BatchPtr> KeepRows(const BatchPtr& batch) const;
