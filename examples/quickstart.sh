@@ -14,7 +14,7 @@ echo "== Generate a data set ==" >&2
 build/coden generate sbm --out build/quickstart/data --quiet
 
 echo "== Without history: the current snapshot alone (coden-s) ==" >&2
-build/coden run pipelines/quickstart.ini --train.model coden-s "$@"
+build/coden run pipelines/quickstart.ini --train.model coden-s --force "$@"
 
 echo "== With history: the state-space model over all snapshots (coden) ==" >&2
 build/coden run pipelines/quickstart.ini "$@"

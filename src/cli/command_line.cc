@@ -52,8 +52,8 @@ std::span<const FlagHelp> CommonFlags() {
       {"force", "", "Rebuild what is there instead of refusing or skipping.", "",
        /*takes_value=*/false},
       {"log-format", "text or json", "Form of the lines on standard error.", "text"},
-      {"format", "table, json or csv", "Form of the results on standard output.",
-       "table"},
+      {"format", "table, json or csv",
+       "Form of the results on standard output; `settings` also has markdown.", "table"},
   };
   return flags;
 }

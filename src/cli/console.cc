@@ -13,7 +13,6 @@
 
 #include "cli/console_internal.h"
 #include "cli/exit_code_internal.h"
-#include "coden/pipeline/error.h"
 #include "coden/report/printable.h"
 
 namespace coden {
@@ -36,10 +35,6 @@ std::string Explain(const arrow::Status& status) {
   std::string text = status.message();
   const int error_number = arrow::internal::ErrnoFromStatus(status);
   if (error_number != 0) text += ": " + std::string(std::strerror(error_number));
-  if (FaultOf(status) == Fault::kCorruption &&
-      text.find("--force") == std::string::npos) {
-    text += " (--force rebuilds the run)";
-  }
   return Clean(text);
 }
 

@@ -55,7 +55,13 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext
   request.goal = goal;
   request.force = line.force;
   request.train = TrainingOfThisBuild();
-  ARROW_ASSIGN_OR_RAISE(const Manifest manifest, RunPipeline(settings, request, context));
+  auto up_to_date = RunPipeline(settings, request, context);
+  if (FaultOf(up_to_date.status()) == Fault::kCorruption &&
+      up_to_date.status().message().find("--force") == std::string::npos) {
+    return up_to_date.status().WithMessage(up_to_date.status().message(),
+                                           " (`coden run --force` rebuilds the run)");
+  }
+  ARROW_ASSIGN_OR_RAISE(const Manifest manifest, std::move(up_to_date));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
   ARROW_ASSIGN_OR_RAISE(*output, Results(settings, manifest));
   return arrow::Status::OK();
@@ -81,6 +87,9 @@ arrow::Status TrainCommand(const CommandLine& line, const RunContext& context,
 arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
                             std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+  if (settings.run.directory.empty()) {
+    return UsageError("say which run: set `run.directory` or give its pipeline file");
+  }
   ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest({settings.run.directory}));
   if (!manifest) {
     return UsageError("there is no run to report on in '", settings.run.directory, "'");

@@ -58,9 +58,9 @@ arrow::Result<std::string> FileIdentity(const std::string& path) {
 // Settings of `sections` as lines, without those that cannot change a result.
 std::string ResultSettings(const Settings& settings,
                            std::initializer_list<std::string_view> sections) {
-  constexpr std::string_view kNoEffect[] = {"input.edges",           "input.features",
-                                            "input.feature_updates", "input.labels",
-                                            "input.label",           "input.batch_rows"};
+  constexpr std::string_view kNoEffect[] = {
+      "input.edges", "input.features",   "input.feature_updates", "input.labels",
+      "input.label", "input.label_time", "input.batch_rows"};
   std::string text;
   for (const Setting& setting : AllSettings()) {
     if (std::find(sections.begin(), sections.end(), setting.section()) ==
@@ -107,8 +107,9 @@ arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings) {
   prints.embed = Hash(std::string(kVersion) + "\n" + EmbedParameters(settings) + files +
                       (labels_choose_rows ? labels : std::string()));
   if (!labels.empty()) {
-    prints.train = Hash(prints.embed + "\ninput.label = " + input.label +
-                        "\nrun.seed = " + std::to_string(settings.run.seed) + "\n" +
+    prints.train = Hash(prints.embed + "\ninput.label = " + input.label + "\n" +
+                        "input.label_time = " + input.label_time + "\n" +
+                        "run.seed = " + std::to_string(settings.run.seed) + "\n" +
                         ResultSettings(settings, {"train"}) + labels);
   }
   return prints;

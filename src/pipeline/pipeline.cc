@@ -232,8 +232,22 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
       request.goal == Goal::kTrain ||
       (request.goal == Goal::kAll && !settings.input.labels.empty());
   // Bad labels are found before the long work, not after it.
-  if (wants_training) ARROW_RETURN_NOT_OK(ReadLabels(settings.input).status());
+  if (wants_training) {
+    ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings.input));
+    if (!labels.timed && !labels.other_columns.empty()) {
+      std::string others;
+      for (const std::string& name : labels.other_columns) others += " " + name;
+      context.progress->Note(
+          "the labels have no time column `" + settings.input.time +
+          "`, so they hold at all times; set `input.label_time` if one of "
+          "these is it:" +
+          others);
+    }
+  }
 
+  if (request.goal == Goal::kAll && settings.input.labels.empty()) {
+    context.progress->Note("there are no labels (`input.labels`): training is left out");
+  }
   const int number_before = manifest.number;
   const PartRecord* embedded = manifest.Find(kEmbedPart);
   if (request.goal == Goal::kTrain) {
@@ -241,7 +255,14 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
       return UsageError("there are no snapshots to train on in '", settings.run.directory,
                         "': run `coden run` or `coden embed` first");
     }
-    if (embedded->fingerprint != prints.embed) return AnotherRun(*embedded, settings);
+    if (embedded->fingerprint != prints.embed) {
+      return UsageError(
+          "the snapshots in '", settings.run.directory,
+          "' were made from other settings or inputs, and `train` does not make new "
+          "ones; "
+          "use `coden run --force`: ",
+          DifferingSettings(EmbedParameters(settings), embedded->parameters));
+    }
     ARROW_RETURN_NOT_OK(CheckFiles(layout, *embedded));
   } else if (embedded != nullptr && embedded->fingerprint == prints.embed &&
              !request.force) {

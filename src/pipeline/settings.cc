@@ -65,6 +65,10 @@ std::vector<Setting> DeclareAll() {
       Declare(CODEN_MEMBER(input, feature), Text{},
               "Column of the features: the vector."),
       Declare(CODEN_MEMBER(input, label), Text{}, "Column of the labels: the class."),
+      Declare(
+          CODEN_MEMBER(input, label_time), Text{},
+          "Column of the labels: from when they hold. Empty takes `input.time` where the "
+          "labels have it; without a time they hold always."),
       Declare(CODEN_MEMBER(input, batch_rows), Integer<int>{1, 1 << 24},
               "Rows per record batch when reading. Results do not depend on it."),
 
@@ -81,17 +85,23 @@ std::vector<Setting> DeclareAll() {
       Declare(
           CODEN_MEMBER(graph, lenient), Boolean{},
           "Skip and count the deletion of an absent edge instead of rejecting the log."),
-      Declare(CODEN_MEMBER(graph, window), Integer<EventTime>{0, INT64_MAX},
-              "An edge expires this long after its last insertion; 0 keeps it for ever."),
+      Declare(
+          CODEN_MEMBER(graph, window), Integer<EventTime>{0, INT64_MAX},
+          "An edge expires this long after its last insertion, in the unit of the log's "
+          "times; 0 keeps it for ever."),
 
       Declare(CODEN_MEMBER(partition, initial), Initial{},
-              "The initial graph: a share of the rows, or everything before a time."),
+              "The initial graph: a share of the rows, or everything before a time in "
+              "the unit "
+              "of the log's times."),
       Declare(CODEN_MEMBER(partition, predictions), Integer<int>{0, 1000000},
               "Cut the rest of the log into this many batches of equal size (10 where "
               "neither "
               "this nor `width` nor `times` is set)."),
-      Declare(CODEN_MEMBER(partition, width), Integer<EventTime>{0, INT64_MAX},
-              "Predict at the end of every interval of this length."),
+      Declare(
+          CODEN_MEMBER(partition, width), Integer<EventTime>{0, INT64_MAX},
+          "Predict at the end of every interval of this length, in the unit of the log's "
+          "times."),
       Declare(
           CODEN_MEMBER(partition, times), TimeList{},
           "Predict at these times; rows after the last one are left out and counted."),

@@ -148,9 +148,12 @@ arrow::Result<LabelColumns> CheckLabelSchema(const ParquetSource& source,
       columns.node, finder.Find(input.node, "input.node", IsIdType, NodeIdMap::kIdRule));
   ARROW_ASSIGN_OR_RAISE(columns.label,
                         finder.Find(input.label, "input.label", IsIdType, kClassType));
-  if (!source.schema()->GetAllFieldIndices(input.time).empty()) {
+  // A name that was set must be there; the log's own name may be.
+  const bool named = !input.label_time.empty();
+  if (named || !source.schema()->GetAllFieldIndices(input.time).empty()) {
     ARROW_ASSIGN_OR_RAISE(columns.time,
-                          finder.Find(input.time, "input.time", IsTimeType, kTimeType));
+                          finder.Find(named ? input.label_time : input.time,
+                                      "input.label_time", IsTimeType, kTimeType));
   }
   ARROW_ASSIGN_OR_RAISE(columns.num_rows, CountRows(source, kNoLabels, on_breach));
   return columns;

@@ -48,6 +48,12 @@ arrow::Result<Labels> ReadLabels(const InputOptions& input) {
   ARROW_ASSIGN_OR_RAISE(const auto values, NodeIdMap::Make(columns.label.id_type));
   std::vector<std::string> names = {columns.node.name, columns.label.name};
   if (columns.time.usable()) names.push_back(columns.time.name);
+  labels.timed = columns.time.usable();
+  for (const std::string& name : source->schema()->field_names()) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      labels.other_columns.push_back(name);
+    }
+  }
   ARROW_ASSIGN_OR_RAISE(const auto reader, source->Scan(names, input.batch_rows));
   OneLabelPerTime once;
   std::vector<NodeId> nodes, classes;

@@ -56,7 +56,11 @@ arrow::Result<std::vector<arrow::fs::FileInfo>> Expand(arrow::fs::FileSystem& fi
     const std::string fixed = path.substr(0, path.find_first_of("*?["));
     const std::string base =
         fixed.substr(0, std::max<std::size_t>(fixed.find_last_of('/'), 1));
-    ARROW_ASSIGN_OR_RAISE(auto infos, ListFiles(filesystem, base));
+    ARROW_ASSIGN_OR_RAISE(const auto folder, filesystem.GetFileInfo(base));
+    std::vector<arrow::fs::FileInfo> infos;
+    if (folder.IsDirectory()) {
+      ARROW_ASSIGN_OR_RAISE(infos, ListFiles(filesystem, base));
+    }
     arrow::fs::internal::Globber globber(path);
     std::erase_if(infos, [&](const auto& info) { return !globber.Matches(info.path()); });
     if (infos.empty()) return InputError("no file matches the pattern '", path, "'");
@@ -144,6 +148,10 @@ class DatasetParquetSource : public ParquetSource {
   }
 
   arrow::Status Named(const arrow::Status& status) const {
+    if (status.message().find("magic bytes not found") != std::string::npos) {
+      return InputError("cannot read '", path_,
+                        "': it is not a Parquet file, or it was cut off; write it again");
+    }
     return WithFault(status, Fault::kInput, "cannot read '" + path_ + "': ");
   }
 

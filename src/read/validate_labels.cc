@@ -11,6 +11,10 @@ namespace coden {
 
 namespace {
 
+constexpr char kNoKnownLabel[] =
+    "no label belongs to a node of the log or the features; check that they name the "
+    "same "
+    "nodes";
 constexpr char kUnknownLabel[] =
     "labels of nodes that are in neither the log nor the features are left out";
 
@@ -77,6 +81,9 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
   };
   ARROW_RETURN_NOT_OK(list.ForEachBatch(source, scan.names(), input.batch_rows,
                                         columns.num_rows, inputs.context, visit));
+  if (unknown > 0 && unknown == columns.num_rows) {
+    return list.on_breach()({input.node, first_unknown, kNoKnownLabel, {}});
+  }
   list.Remark(input.node, kUnknownLabel, unknown, first_unknown);
   return arrow::Status::OK();
 }

@@ -125,6 +125,8 @@ std::string KindOf(const arrow::Schema& schema, const Footers& footers) {
   if (has(names.node) && has(names.feature)) {
     return has(names.time) ? "feature updates" : "features";
   }
+  if (has("predicted")) return "predictions";
+  if (has("micro_f1")) return "metrics";
   if (has(names.node) && has(names.label)) return "labels";
   return "table";
 }

@@ -330,3 +330,22 @@ def test_system_errors_say_their_reason(coden, inputs, tmp_path):
     outcome = coden("run", *inputs.flags("--run.directory", tmp_path / "file" / "run"))
     assert outcome.code == 1
     assert "Not a directory" in outcome.error
+
+
+def test_label_times_by_another_name(coden, inputs):
+    labels = inputs["labels"]
+    inputs["labels"] = labels.append_column("since", pa.array([10**6] * len(labels)))
+    outcome = coden("run", *inputs.flags())
+    assert outcome.code == 0
+    assert "set `input.label_time` if one of these is it: since" in outcome.stderr
+    late = coden("run", *inputs.flags("--input.label_time", "since"))
+    assert (late.code, "no label is valid" in late.error) == (INPUT, True)
+    missing = coden("run", *inputs.flags("--input.label_time", "from"))
+    assert (missing.code, "set `input.label_time`" in missing.error) == (INPUT, True)
+
+
+def test_training_does_not_rebuild_snapshots(coden, inputs):
+    flags = inputs.flags()
+    assert coden("embed", *flags).code == 0
+    outcome = coden("train", *flags, "--embed.alpha", "0.3", "--force")
+    assert (outcome.code, "use `coden run --force`" in outcome.error) == (USAGE, True)

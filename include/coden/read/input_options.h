@@ -19,6 +19,7 @@ struct InputOptions {
   std::string node = "node";
   std::string feature = "x";
   std::string label = "label";
+  std::string label_time;  ///< empty: the same as `time`, where the labels have it
 
   int batch_rows = 131072;
 };

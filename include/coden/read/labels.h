@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <arrow/result.h>
@@ -25,8 +26,10 @@ struct Labels {
   static constexpr EventTime kAlways = INT64_MIN;
 
   std::unique_ptr<NodeIdMap> nodes;
-  std::shared_ptr<arrow::Array> classes;  ///< the user's class values, sorted
-  std::vector<LabelEntry> entries;        ///< sorted by node, then time
+  std::shared_ptr<arrow::Array> classes;   ///< the user's class values, sorted
+  std::vector<LabelEntry> entries;         ///< sorted by node, then time
+  bool timed = false;                      ///< the file has a time column
+  std::vector<std::string> other_columns;  ///< of the file, which are not read
 
   /// Return for every labelled node the label valid at `time` (the latest at or before
   /// it), -1 where there is none yet.
