@@ -154,7 +154,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
       leaves.push_back(leaf);
     }
   }
-  ARROW_ASSIGN_OR_RAISE(const auto table, reader->ReadTable(leaves));
+  ARROW_ASSIGN_OR_RAISE(auto table, reader->ReadTable(leaves));
   for (const std::string& column : columns) {
     if (table->schema()->GetFieldIndex(column) < 0) {
       return arrow::Status::KeyError("there is no column '", column, "'");
