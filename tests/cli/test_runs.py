@@ -204,7 +204,10 @@ def start_and_signal(flags, number):
     process = subprocess.Popen(
         [ROOT / "build" / "coden", "embed", *map(str, flags)], stderr=subprocess.PIPE, text=True
     )
-    time.sleep(1.0)
+    for line in process.stderr:
+        if line.startswith("embed:"):
+            break
+    time.sleep(0.5)
     assert process.poll() is None, "the solve is too short to be interrupted"
     process.send_signal(number)
     _, stderr = process.communicate(timeout=20)
