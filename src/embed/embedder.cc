@@ -110,12 +110,11 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
     if (!known) return LogChanged();
     if (point.at_prediction) graph_.ExpireUntil(point.time, changes_);
     const SolveWork work = engine_.Update(
-        graph_.graph(), changes_, [this] { return options_.stop.IsStopRequested(); });
+        graph_.graph(), changes_, [this] { return options_.stop.IsStopRequested(); },
+        point.num_nodes);
     ARROW_RETURN_NOT_OK(options_.stop.Poll());
     changes_.Clear();
-    figures_.work.sweeps += work.sweeps;
-    figures_.work.pushes += work.pushes;
-    figures_.work.arcs += work.arcs;
+    figures_.work.Add(work);
     figures_.worst_error_bound =
         std::max(figures_.worst_error_bound,
                  engine_.ErrorBound() /

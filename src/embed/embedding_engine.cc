@@ -1,107 +1,365 @@
+// All columns of the embedding: blocks of columns in parallel, and the choice of solver.
+//
+// An update is first followed (FollowChanges keeps h while degrees change) or pushed
+// (push_solver.cc) where it is small; whatever column is then not proven to be within the
+// budget is swept (sweep_solver.cc). Both solvers start from what is there, so they mix
+// freely: a push that turned out to be too long leaves a better start for the sweeps.
+//
+// All choices depend on the graph, the change and one column, never on the blocks or the
+// threads, so neither changes a bit of the result.
+
 #include "coden/embed/embedding_engine.h"
 
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "embed/column_block_internal.h"
+#include "embed/propagation_internal.h"
+#include "embed/push_solver_internal.h"
+#include "embed/residue_audit_internal.h"
+#include "embed/row_order_internal.h"
+#include "embed/sweep_plan_internal.h"
+#include "embed/sweep_solver_internal.h"
 
 namespace coden {
 
-EmbeddingEngine::EmbeddingEngine(const EmbedOptions& options, int num_columns)
-    : options_(options), num_columns_(num_columns) {
-  for (int first = 0; first < num_columns; first += PprBlock::kWidth) {
-    const int count = std::min(PprBlock::kWidth, num_columns - first);
-    blocks_.push_back({first, PprBlock(count, options.alpha, options.epsilon)});
+namespace {
+
+// The rest of n * epsilon is left to the rounding of what is written to files.
+constexpr double kSolverShare = 0.9;
+// Pushing is tried when the arcs of all changed rows are below this part of all arcs, and
+// given up, per column, when it has followed kMostPushed of all arcs: by then sweeps would
+// have been cheaper. Weighed in docs/performance.md.
+constexpr double kFewChanged = 0.02;
+constexpr double kMostPushed = 0.5;
+// What one push may leave of its residue, as part of the budget: small enough that many
+// updates follow before a sweep has to clean up, large enough that a push stays local.
+constexpr double kLeftover = 1.0 / 16;
+// Push only where the bound has room for it.
+constexpr double kRoom = 1.0 / 8;
+// Narrow blocks where there are fewer full ones than threads.
+constexpr int kNarrowest = 4;
+
+}  // namespace
+
+struct EmbeddingEngine::State {
+  struct Place {
+    int block;
+    int lane;
+  };
+  struct PendingFeatures {
+    NodeId node;
+    std::vector<float> before;
+  };
+
+  State(const EmbedOptions& embed, int columns, SolverChoice solver)
+      : options(embed),
+        num_columns(columns),
+        choice(solver),
+        rule{embed.alpha, embed.propagation},
+        places(columns) {
+    std::vector<int> all(columns);
+    for (int column = 0; column < columns; ++column) all[column] = column;
+    const int threads = tbb::this_task_arena::max_concurrency();
+    int width = ColumnBlock::kMostColumns;
+    while (width > kNarrowest && (columns + width - 1) / width < threads) width /= 2;
+    AddBlocks(all, width, Precision::kFloat);
   }
-}
+
+  void AddBlocks(const std::vector<int>& columns, int width, Precision precision) {
+    for (std::size_t first = 0; first < columns.size(); first += width) {
+      const std::size_t last = std::min(columns.size(), first + width);
+      std::vector<int> part(columns.begin() + first, columns.begin() + last);
+      for (std::size_t lane = 0; lane < part.size(); ++lane) {
+        places[part[lane]] = {static_cast<int>(blocks.size()), static_cast<int>(lane)};
+      }
+      blocks.emplace_back(std::move(part), precision);
+      blocks.back().Grow(order.num_nodes());
+    }
+  }
+
+  void Connect(NodeId node) {
+    if (order.connected(node)) return;
+    const Row from = order.Connect(node);
+    const Row to = order.num_connected() - 1;
+    for (ColumnBlock& block : blocks) block.SwapRows(from, to);
+    row_changes.arrived.push_back(to);
+  }
+
+  /// Rows, degrees and old feature vectors for everything that changed. Returns the
+  /// number of arcs of the changed rows.
+  std::int64_t CollectChanges(const DynamicGraph& graph,
+                              const NeighbourhoodChanges& changes) {
+    row_changes.Clear();
+    const Row connected_before = order.num_connected();
+    for (const auto& change : changes.changes()) {
+      Connect(change.node);
+      for (const NodeId node : graph.out_neighbours(change.node)) Connect(node);
+    }
+    degrees.resize(order.num_connected(), 0);
+    std::int64_t arcs = 0;
+    for (const auto& change : changes.changes()) {
+      const Row row = order.row_of(change.node);
+      const auto now = graph.out_neighbours(change.node);
+      degrees[row] = static_cast<std::int32_t>(now.size());
+      arcs += static_cast<std::int64_t>(now.size());
+      if (row >= connected_before) continue;
+      if (std::equal(now.begin(), now.end(), change.before.begin(), change.before.end()))
+        continue;
+      arcs += static_cast<std::int64_t>(change.before.size());
+      row_changes.changed.push_back(
+          {row, static_cast<std::int32_t>(change.before.size()), change.before});
+    }
+    for (const PendingFeatures& pending : pending_features) {
+      row_changes.updated.push_back({order.row_of(pending.node), pending.before});
+      arcs += graph.out_degree(pending.node);
+    }
+    return arcs;
+  }
+
+  bool HasRoom(const ColumnBlock& block, double budget) const {
+    for (int lane = 0; lane < block.width(); ++lane) {
+      if (block.holds(lane) && block.bounds()[lane] > (1.0 - kRoom) * budget) return false;
+    }
+    return true;
+  }
+
+  /// Columns that float32 cannot hold within the budget move into float64 blocks.
+  /// Returns whether there were any.
+  bool Promote(double budget) {
+    std::vector<int> moving;
+    for (const ColumnBlock& block : blocks) {
+      if (block.precision() != Precision::kFloat) continue;
+      for (int lane = 0; lane < block.width(); ++lane) {
+        if (block.holds(lane) && !(block.bounds()[lane] <= budget))
+          moving.push_back(block.columns()[lane]);
+      }
+    }
+    if (moving.empty()) return false;
+    std::sort(moving.begin(), moving.end());
+    const std::vector<Place> from = places;
+    AddBlocks(moving, ColumnBlock::kMostColumns, Precision::kDouble);
+    for (const int column : moving) {
+      ColumnBlock& source = blocks[from[column].block];
+      const int lane = from[column].lane;
+      ColumnBlock& target = blocks[places[column].block];
+      const int to = places[column].lane;
+      for (Row row = 0; row < order.num_nodes(); ++row) {
+        target.x()[static_cast<std::size_t>(row) * target.width() + to] =
+            source.x()[static_cast<std::size_t>(row) * source.width() + lane];
+        if (row < order.num_connected())
+          target.SetValue(row, to, source.Value(row, lane));
+      }
+      target.bounds()[to] = std::numeric_limits<double>::infinity();
+      source.Release(lane);
+    }
+    num_double += static_cast<int>(moving.size());
+    return true;
+  }
+
+  EmbedOptions options;
+  int num_columns;
+  SolverChoice choice;
+  PropagationRule rule;
+  RowOrder order;
+  std::vector<std::int32_t> degrees;  // out-degree by connected row
+  std::vector<ColumnBlock> blocks;
+  std::vector<Place> places;  // by column
+  std::vector<PendingFeatures> pending_features;
+  RowChanges row_changes;
+  tbb::enumerable_thread_specific<PushWorkspace> workspaces;
+  int num_double = 0;
+};
+
+EmbeddingEngine::EmbeddingEngine(const EmbedOptions& options, int num_columns,
+                                 SolverChoice choice)
+    : state_(std::make_unique<State>(options, num_columns, choice)) {}
+EmbeddingEngine::EmbeddingEngine(EmbeddingEngine&&) noexcept = default;
+EmbeddingEngine& EmbeddingEngine::operator=(EmbeddingEngine&&) noexcept = default;
+EmbeddingEngine::~EmbeddingEngine() = default;
+
+int EmbeddingEngine::num_columns() const { return state_->num_columns; }
+NodeId EmbeddingEngine::num_nodes() const { return state_->order.num_nodes(); }
+int EmbeddingEngine::num_double_columns() const { return state_->num_double; }
 
 void EmbeddingEngine::Grow(NodeId num_nodes) {
   if (num_nodes <= this->num_nodes()) return;
-  features_.resize(static_cast<std::size_t>(num_nodes) * num_columns_);
-  scale_.resize(num_nodes, 1.0);
-  for (Block& block : blocks_) block.solver.Grow(num_nodes);
+  state_->order.Grow(num_nodes);
+  for (ColumnBlock& block : state_->blocks) block.Grow(num_nodes);
 }
 
 void EmbeddingEngine::SetFeatures(NodeId node, std::span<const float> features) {
-  const auto current = Features(node);
-  for (Block& block : blocks_) {
-    const auto first = static_cast<std::size_t>(block.first_column);
-    const auto count = static_cast<std::size_t>(block.solver.num_columns());
-    // Two steps instead of one difference: the difference of two floats may need
-    // rounding.
-    block.solver.AddFeatures(node, current.subspan(first, count), -scale_[node]);
-    block.solver.AddFeatures(node, features.subspan(first, count), scale_[node]);
+  State& state = *state_;
+  const Row row = state.order.row_of(node);
+  // Nodes without arcs are embedded by their features alone, so nothing depends on what
+  // they were.
+  if (state.order.connected(node)) {
+    auto& before = state.pending_features.emplace_back(
+        State::PendingFeatures{node, std::vector<float>(state.num_columns)});
+    for (int column = 0; column < state.num_columns; ++column) {
+      const auto [block, lane] = state.places[column];
+      before.before[column] =
+          state.blocks[block]
+              .x()[static_cast<std::size_t>(row) * state.blocks[block].width() + lane];
+    }
   }
-  std::copy(features.begin(), features.end(), current.begin());
-}
-
-double EmbeddingEngine::ScaleFor(std::int64_t degree) const {
-  const auto clamped = static_cast<double>(std::max<std::int64_t>(degree, 1));
-  switch (options_.propagation) {
-    case Propagation::kMass:
-      return 1.0;
-    case Propagation::kAverage:
-      return clamped;
-    case Propagation::kSymmetric:
-      return std::sqrt(clamped);
+  for (int column = 0; column < state.num_columns; ++column) {
+    const auto [block, lane] = state.places[column];
+    state.blocks[block]
+        .x()[static_cast<std::size_t>(row) * state.blocks[block].width() + lane] =
+        features[column];
   }
-  return 1.0;
 }
 
 SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
                                   const NeighbourhoodChanges& changes,
-                                  const StopCheck& stopped) {
-  struct Rescaled {
-    NodeId node;
-    double difference;
-  };
-  std::vector<Rescaled> rescaled;
-  for (const auto& change : changes.changes()) {
-    const double scale = ScaleFor(graph.out_degree(change.node));
-    if (scale == scale_[change.node]) continue;
-    rescaled.push_back({change.node, scale - scale_[change.node]});
-    scale_[change.node] = scale;
-  }
+                                  const StopCheck& stopped,
+                                  std::optional<std::int64_t> num_present) {
+  State& state = *state_;
+  const std::int64_t changed_arcs = state.CollectChanges(graph, changes);
+  const RowGraph rows(graph, state.order);
+  const UpdateContext context{rows, state.degrees, state.rule, state.row_changes};
+  const double budget = kSolverShare * state.options.epsilon *
+                        static_cast<double>(num_present.value_or(num_nodes()));
+  const bool small = static_cast<double>(changed_arcs) <=
+                     kFewChanged * static_cast<double>(graph.num_arcs());
+  const bool push = state.choice == SolverChoice::kAutomatic
+                        ? small
+                        : state.choice == SolverChoice::kPush;
+  // `mass` weighs every residue alike on every graph. For the others the weights are the
+  // graph's, so a bound does not outlive a change and has to be proven again.
+  const bool keeps_bound = state.rule.kind == Propagation::kMass;
+  PushLimits limits{kLeftover * budget,
+                    state.options.epsilon * std::sqrt(static_cast<double>(num_nodes())),
+                    static_cast<std::int64_t>(
+                        kMostPushed * static_cast<double>(graph.num_arcs()))};
+  if (state.choice == SolverChoice::kPush)
+    limits.arcs = std::numeric_limits<std::int64_t>::max();
 
-  std::vector<SolveWork> work(blocks_.size());
-  tbb::parallel_for(std::size_t{0}, blocks_.size(), [&](std::size_t i) {
-    PprBlock& solver = blocks_[i].solver;
-    solver.Compensate(graph, changes.changes());
-    for (const auto& [node, difference] : rescaled) {
-      const auto features =
-          Features(node).subspan(static_cast<std::size_t>(blocks_[i].first_column),
-                                 static_cast<std::size_t>(solver.num_columns()));
-      solver.AddFeatures(node, features, difference);
+  std::vector<SolveWork> work(state.blocks.size());
+  std::vector<std::vector<ColumnTask>> tasks(state.blocks.size());
+  tbb::parallel_for(std::size_t{0}, state.blocks.size(), [&](std::size_t i) {
+    ColumnBlock& block = state.blocks[i];
+    tasks[i].assign(block.width(), ColumnTask::kLeave);
+    std::vector<bool> pushed(block.width(), false);
+    if (push && !stopped()) {
+      work[i] =
+          SolveByPush(context, limits, state.workspaces.local(), block, pushed);
+    } else {
+      FollowChanges(context, block);
     }
-    work[i] = solver.Solve(graph, stopped);
+    for (int lane = 0; lane < block.width(); ++lane) {
+      if (!block.holds(lane)) continue;
+      const bool within = block.bounds()[lane] <= budget;
+      if (pushed[lane] && within && keeps_bound) continue;
+      tasks[i][lane] =
+          pushed[lane] && within ? ColumnTask::kProve : ColumnTask::kSolve;
+    }
   });
-  SolveWork total;
-  for (const SolveWork& part : work) {
-    total.sweeps = std::max(total.sweeps, part.sweeps);
-    total.pushes += part.pushes;
-    total.arcs += part.arcs;
+  state.pending_features.clear();
+
+  const auto open = [](const std::vector<ColumnTask>& columns) {
+    return std::any_of(columns.begin(), columns.end(),
+                       [](ColumnTask task) { return task != ColumnTask::kLeave; });
+  };
+  if (rows.size() > 0 && std::any_of(tasks.begin(), tasks.end(), open)) {
+    const SweepPlan plan = PlanSweeps(rows, state.degrees, state.rule);
+    const auto sweep = [&](std::size_t first) {
+      work.resize(state.blocks.size());
+      tbb::parallel_for(first, state.blocks.size(), [&](std::size_t i) {
+        if (!open(tasks[i])) return;
+        work[i].Add(SolveBySweeps(plan, tasks[i], budget, stopped, state.blocks[i]));
+      });
+    };
+    sweep(0);
+    const std::size_t before = state.blocks.size();
+    if (!stopped() && state.Promote(budget)) {
+      for (std::size_t i = before; i < state.blocks.size(); ++i) {
+        tasks.emplace_back(state.blocks[i].width(), ColumnTask::kLeave);
+        std::fill_n(tasks[i].begin(), state.blocks[i].columns().size(),
+                    ColumnTask::kSolve);
+      }
+      sweep(before);
+    }
   }
+  SolveWork total;
+  for (const SolveWork& part : work) total.Add(part);
   return total;
 }
 
-void EmbeddingEngine::CopyRow(NodeId node, float* out) const {
-  for (const Block& block : blocks_) {
-    for (const double value : block.solver.Row(node)) {
-      *out++ = static_cast<float>(value / scale_[node]);
+void EmbeddingEngine::CopyRow(NodeId node, float* out, double* rounding) const {
+  const State& state = *state_;
+  const Row row = state.order.row_of(node);
+  const bool connected = state.order.connected(node);
+  const double scale = connected ? state.rule.OutScale(state.degrees[row]) : 1.0;
+  for (const ColumnBlock& block : state.blocks) {
+    const float* x = block.x() + static_cast<std::size_t>(row) * block.width();
+    for (int lane = 0; lane < static_cast<int>(block.columns().size()); ++lane) {
+      const int column = block.columns()[lane];
+      if (column < 0) continue;
+      const double value =
+          connected ? block.Value(row, lane) / scale : state.rule.alpha * x[lane];
+      out[column] = static_cast<float>(value);
+      if (rounding != nullptr) rounding[column] += std::abs(out[column] - value);
     }
   }
 }
 
 double EmbeddingEngine::Value(NodeId node, int column) const {
-  const Block& block = blocks_[column / PprBlock::kWidth];
-  return block.solver.Row(node)[column - block.first_column] / scale_[node];
+  const State& state = *state_;
+  const Row row = state.order.row_of(node);
+  const auto [block, lane] = state.places[column];
+  if (!state.order.connected(node)) {
+    return state.rule.alpha *
+           state.blocks[block]
+               .x()[static_cast<std::size_t>(row) * state.blocks[block].width() + lane];
+  }
+  return state.blocks[block].Value(row, lane) / state.rule.OutScale(state.degrees[row]);
+}
+
+std::vector<double> EmbeddingEngine::ErrorBounds() const {
+  std::vector<double> bounds;
+  for (const auto& [block, lane] : state_->places)
+    bounds.push_back(state_->blocks[block].bounds()[lane]);
+  return bounds;
 }
 
 double EmbeddingEngine::ErrorBound() const {
-  double largest = 0.0;
-  for (const Block& block : blocks_)
-    largest = std::max(largest, block.solver.ErrorBound());
-  return largest;
+  const std::vector<double> bounds = ErrorBounds();
+  return bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
+}
+
+double EmbeddingEngine::Audit(const DynamicGraph& graph) {
+  State& state = *state_;
+  const RowGraph rows(graph, state.order);
+  std::vector<double> ratios(state.num_columns, 0.0);
+  const std::vector<double> weights = AuditWeights(rows, state.degrees, state.rule);
+  tbb::parallel_for(0, state.num_columns, [&](int column) {
+    const auto [index, lane] = state.places[column];
+    ColumnBlock& block = state.blocks[index];
+    const double found =
+        AuditColumn(rows, state.degrees, state.rule, weights, block, lane);
+    double& bound = block.bounds()[lane];
+    ratios[column] = found == 0.0 ? 0.0 : found / bound;
+    bound = found;
+  });
+  return ratios.empty() ? 0.0 : *std::max_element(ratios.begin(), ratios.end());
+}
+
+std::int64_t EmbeddingEngine::MemoryBytes() const {
+  std::int64_t bytes = 12 * static_cast<std::int64_t>(num_nodes());
+  for (const ColumnBlock& block : state_->blocks) {
+    const bool floats = block.precision() == Precision::kFloat;
+    bytes += static_cast<std::int64_t>(block.width()) *
+             (num_nodes() * std::int64_t{4} +
+              state_->order.num_connected() * std::int64_t{floats ? 4 : 8});
+  }
+  return bytes;
 }
 
 }  // namespace coden

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "coden/embed/ppr_block.h"
 #include "coden/pipeline/error.h"
 
 namespace coden {
@@ -36,13 +35,11 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
   }
   const std::int64_t nodes = inputs.nodes->size();
   const std::int64_t columns = inputs.columns.size();
-  const std::int64_t padded = columns == 1 ? 1
-                                           : (columns + PprBlock::kWidth - 1) /
-                                                 PprBlock::kWidth * PprBlock::kWidth;
+  const std::int64_t padded = (columns + 3) / 4 * 4;
   const std::int64_t arcs = settings.graph.directed ? most_edges : 2 * most_edges;
 
   ResourceEstimate estimate;
-  estimate.memory_bytes = kFixedBytes + nodes * (padded * 2 * 8 + columns * 4)  // h, r, x
+  estimate.memory_bytes = kFixedBytes + nodes * padded * 8  // x, g
                           + nodes * (24 + 8 + 48)  // adjacency heads, scale, id map
                           + arcs * 8;              // arcs with the slack of growth
   // Embeddings hardly compress: byte-stream-split and zstd save about a tenth.

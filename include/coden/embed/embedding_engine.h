@@ -1,28 +1,37 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "coden/embed/embed_options.h"
 #include "coden/embed/neighbourhood_changes.h"
-#include "coden/embed/ppr_block.h"
+#include "coden/embed/solve_work.h"
 #include "coden/graph/dynamic_graph.h"
 
 namespace coden {
 
-/// Embeddings of all columns on a changing graph: blocks of columns in parallel, and the
-/// three propagation kinds on the one solver.
+/// Which solver an update uses. The engine chooses; tests force one.
+enum class SolverChoice { kAutomatic, kSweeps, kPush };
+
+/// Personalised-PageRank embeddings of all feature columns on a changing graph, each
+/// column with a proven bound ||h - z||_1 <= n * epsilon after every update. How, and how
+/// the solvers are chosen, is in docs/performance.md and at the heads of the files in
+/// src/embed/.
 ///
-/// `average` and `symmetric` run `mass` on D^b X and scale the result by D^-b, with b = 1
-/// and b = 1/2 and D = max(degree, 1). A change of degree is then also a change of
-/// features. The bound n * epsilon carries over because D^-b <= 1.
+/// Columns are kept in float32, or in float64 where float32 cannot hold the bound.
 class EmbeddingEngine {
  public:
-  EmbeddingEngine(const EmbedOptions& options, int num_columns);
+  EmbeddingEngine(const EmbedOptions& options, int num_columns,
+                  SolverChoice choice = SolverChoice::kAutomatic);
+  EmbeddingEngine(EmbeddingEngine&&) noexcept;
+  EmbeddingEngine& operator=(EmbeddingEngine&&) noexcept;
+  ~EmbeddingEngine();
 
-  int num_columns() const { return num_columns_; }
-  NodeId num_nodes() const { return static_cast<NodeId>(scale_.size()); }
+  int num_columns() const;
+  NodeId num_nodes() const;
 
   /// Have at least `num_nodes` nodes; new ones have zero features.
   void Grow(NodeId num_nodes);
@@ -31,38 +40,39 @@ class EmbeddingEngine {
   void SetFeatures(NodeId node, std::span<const float> features);
 
   /// Bring every column within the bound on `graph`, given what changed since the last
-  /// call. Uses the TBB arena of the caller; the result does not depend on its size.
-  /// Where `stopped` ends it early the embeddings are not within the bound.
+  /// call. `num_present` is the n of the bound: all nodes if not given. Uses the TBB arena
+  /// of the caller; the result does not depend on its size. Where `stopped` ends it early
+  /// the bounds are infinite.
   SolveWork Update(
       const DynamicGraph& graph, const NeighbourhoodChanges& changes,
-      const StopCheck& stopped = [] { return false; });
+      const StopCheck& stopped = [] { return false; },
+      std::optional<std::int64_t> num_present = std::nullopt);
 
-  /// Write the embedding of `node`, num_columns() numbers.
-  void CopyRow(NodeId node, float* out) const;
+  /// Write the embedding of `node`, num_columns() numbers, as of the last update. Where
+  /// `rounding` is given, add to it, by column, what rounding to float32 lost.
+  void CopyRow(NodeId node, float* out, double* rounding = nullptr) const;
 
   /// One column of one node, in full precision.
   double Value(NodeId node, int column) const;
 
-  /// A bound on ||h - z||_1 of the worst column.
+  /// A proven bound on ||h - z||_1, by column.
+  std::vector<double> ErrorBounds() const;
+  /// The largest of them.
   double ErrorBound() const;
 
+  /// Compute the bounds again by another route, in float64 from the features and the graph
+  /// of the last update alone, and keep them. Returns the largest ratio of a new bound to
+  /// the old one: above one, an old bound was wrong.
+  double Audit(const DynamicGraph& graph);
+
+  /// Columns that float32 could not hold.
+  int num_double_columns() const;
+  /// Bytes of features, embeddings and scratch memory in use, without the graph.
+  std::int64_t MemoryBytes() const;
+
  private:
-  struct Block {
-    int first_column;
-    PprBlock solver;
-  };
-
-  std::span<float> Features(NodeId node) {
-    return {features_.data() + static_cast<std::size_t>(node) * num_columns_,
-            static_cast<std::size_t>(num_columns_)};
-  }
-  double ScaleFor(std::int64_t degree) const;
-
-  EmbedOptions options_;
-  int num_columns_;
-  std::vector<Block> blocks_;
-  std::vector<float> features_;  // nodes x columns, row by row: what is in force
-  std::vector<double> scale_;    // D^b in force, by node
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace coden
