@@ -24,6 +24,7 @@
 #include "embed/residue_audit_internal.h"
 #include "embed/row_order_internal.h"
 #include "embed/sweep_plan_internal.h"
+#include "embed/symmetry_internal.h"
 #include "embed/sweep_solver_internal.h"
 
 namespace coden {
@@ -32,18 +33,38 @@ namespace {
 
 // The rest of n * epsilon is left to the rounding of what is written to files.
 constexpr double kSolverShare = 0.9;
-// Pushing is tried when the arcs of all changed rows are below this part of all arcs, and
-// given up, per column, when it has followed kMostPushed of all arcs: by then sweeps would
-// have been cheaper. Weighed in docs/performance.md.
-constexpr double kFewChanged = 0.02;
-constexpr double kMostPushed = 0.5;
-// What one push may leave of its residue, as part of the budget: small enough that many
-// updates follow before a sweep has to clean up, large enough that a push stays local.
-constexpr double kLeftover = 1.0 / 16;
-// Push only where the bound has room for it.
-constexpr double kRoom = 1.0 / 8;
+// How much residue an update makes is estimated from the arcs that changed, for features
+// of unit scale; the estimate decides the solver and never the correctness. Up to
+// kMostBudgets budgets of it are pushed; above, sweeps are cheaper from the start.
+constexpr double kMostBudgets = 3.0;
+// A push may leave this part of the residue it was given, and at most this part of the
+// budget. When the parts left have added up to kMostLeft, all columns are swept.
+constexpr double kLeftOfResidue = 1.0;
+constexpr double kLeftOfBudget = 1.0 / 12;
+constexpr double kMostLeft = 0.65;
+// Such a clean-up aims for this part of the budget.
+constexpr double kCleanUpTarget = 0.25;
 // Narrow blocks where there are fewer full ones than threads.
 constexpr int kNarrowest = 4;
+
+// Of an embedding whose features have unit scale.
+constexpr double kTypicalValue = 0.3;
+
+/// ||p' - p||_1 for the columns of P that belong to two neighbourhoods, both sorted.
+double ColumnDifference(std::span<const NodeId> before, std::span<const NodeId> after) {
+  std::size_t common = 0;
+  for (std::size_t i = 0, j = 0; i < before.size() && j < after.size();) {
+    common += before[i] == after[j];
+    const bool step = before[i] <= after[j];
+    j += after[j] <= before[i];
+    i += step;
+  }
+  const double old_share = before.empty() ? 0.0 : 1.0 / static_cast<double>(before.size());
+  const double share = after.empty() ? 0.0 : 1.0 / static_cast<double>(after.size());
+  return static_cast<double>(common) * std::abs(share - old_share) +
+         static_cast<double>(before.size() - common) * old_share +
+         static_cast<double>(after.size() - common) * share;
+}
 
 }  // namespace
 
@@ -91,9 +112,9 @@ struct EmbeddingEngine::State {
     row_changes.arrived.push_back(to);
   }
 
-  /// Rows, degrees and old feature vectors for everything that changed. Returns the
-  /// number of arcs of the changed rows.
-  std::int64_t CollectChanges(const DynamicGraph& graph,
+  /// Rows, degrees and old feature vectors for everything that changed. Returns an
+  /// estimate of the residue that it makes.
+  double CollectChanges(const DynamicGraph& graph,
                               const NeighbourhoodChanges& changes) {
     row_changes.Clear();
     const Row connected_before = order.num_connected();
@@ -102,31 +123,24 @@ struct EmbeddingEngine::State {
       for (const NodeId node : graph.out_neighbours(change.node)) Connect(node);
     }
     degrees.resize(order.num_connected(), 0);
-    std::int64_t arcs = 0;
+    // The 1-norm of what changed in the columns of P, one per row.
+    double changed = static_cast<double>(row_changes.arrived.size());
     for (const auto& change : changes.changes()) {
       const Row row = order.row_of(change.node);
       const auto now = graph.out_neighbours(change.node);
       degrees[row] = static_cast<std::int32_t>(now.size());
-      arcs += static_cast<std::int64_t>(now.size());
+      symmetry.Replace(change.node, change.before, now);
       if (row >= connected_before) continue;
-      if (std::equal(now.begin(), now.end(), change.before.begin(), change.before.end()))
-        continue;
-      arcs += static_cast<std::int64_t>(change.before.size());
+      const double difference = ColumnDifference(change.before, now);
+      if (difference == 0.0) continue;
+      changed += difference;
       row_changes.changed.push_back(
           {row, static_cast<std::int32_t>(change.before.size()), change.before});
     }
-    for (const PendingFeatures& pending : pending_features) {
+    for (const PendingFeatures& pending : pending_features)
       row_changes.updated.push_back({order.row_of(pending.node), pending.before});
-      arcs += graph.out_degree(pending.node);
-    }
-    return arcs;
-  }
-
-  bool HasRoom(const ColumnBlock& block, double budget) const {
-    for (int lane = 0; lane < block.width(); ++lane) {
-      if (block.holds(lane) && block.bounds()[lane] > (1.0 - kRoom) * budget) return false;
-    }
-    return true;
+    return kTypicalValue * (1.0 - rule.alpha) / rule.alpha * changed +
+           static_cast<double>(row_changes.updated.size());
   }
 
   /// Columns that float32 cannot hold within the budget move into float64 blocks.
@@ -167,12 +181,14 @@ struct EmbeddingEngine::State {
   SolverChoice choice;
   PropagationRule rule;
   RowOrder order;
+  Symmetry symmetry;
   std::vector<std::int32_t> degrees;  // out-degree by connected row
   std::vector<ColumnBlock> blocks;
   std::vector<Place> places;  // by column
   std::vector<PendingFeatures> pending_features;
   RowChanges row_changes;
   tbb::enumerable_thread_specific<PushWorkspace> workspaces;
+  double left = 0.0;  // parts of the budget that pushes have used since the last sweep
   int num_double = 0;
 };
 
@@ -221,25 +237,26 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
                                   const StopCheck& stopped,
                                   std::optional<std::int64_t> num_present) {
   State& state = *state_;
-  const std::int64_t changed_arcs = state.CollectChanges(graph, changes);
+  const double residue = state.CollectChanges(graph, changes);
   const RowGraph rows(graph, state.order);
   const UpdateContext context{rows, state.degrees, state.rule, state.row_changes};
-  const double budget = kSolverShare * state.options.epsilon *
-                        static_cast<double>(num_present.value_or(num_nodes()));
-  const bool small = static_cast<double>(changed_arcs) <=
-                     kFewChanged * static_cast<double>(graph.num_arcs());
-  const bool push = state.choice == SolverChoice::kAutomatic
-                        ? small
-                        : state.choice == SolverChoice::kPush;
+  const std::int64_t n = num_present.value_or(num_nodes());
+  const double budget = kSolverShare * state.options.epsilon * static_cast<double>(n);
+
+  const double left = std::min(kLeftOfResidue * residue / budget, kLeftOfBudget);
+  bool push = state.choice == SolverChoice::kPush;
+  if (state.choice == SolverChoice::kAutomatic)
+    push = residue <= kMostBudgets * budget && state.left + left <= kMostLeft;
+  const bool clean_up = residue <= kMostBudgets * budget;
+  state.left = push ? state.left + left : 0.0;
+  const PushLimits limits{
+      .residue = left * budget,
+      .largest = state.options.epsilon * std::sqrt(static_cast<double>(n)),
+      .budget = budget,
+  };
   // `mass` weighs every residue alike on every graph. For the others the weights are the
   // graph's, so a bound does not outlive a change and has to be proven again.
   const bool keeps_bound = state.rule.kind == Propagation::kMass;
-  PushLimits limits{kLeftover * budget,
-                    state.options.epsilon * std::sqrt(static_cast<double>(num_nodes())),
-                    static_cast<std::int64_t>(
-                        kMostPushed * static_cast<double>(graph.num_arcs()))};
-  if (state.choice == SolverChoice::kPush)
-    limits.arcs = std::numeric_limits<std::int64_t>::max();
 
   std::vector<SolveWork> work(state.blocks.size());
   std::vector<std::vector<ColumnTask>> tasks(state.blocks.size());
@@ -268,12 +285,13 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
                        [](ColumnTask task) { return task != ColumnTask::kLeave; });
   };
   if (rows.size() > 0 && std::any_of(tasks.begin(), tasks.end(), open)) {
-    const SweepPlan plan = PlanSweeps(rows, state.degrees, state.rule);
+    const SweepPlan plan = PlanSweeps(rows, state.degrees, state.rule, state.symmetry.holds());
+    const SweepGoal goal{budget, clean_up ? kCleanUpTarget * budget : budget};
     const auto sweep = [&](std::size_t first) {
       work.resize(state.blocks.size());
       tbb::parallel_for(first, state.blocks.size(), [&](std::size_t i) {
         if (!open(tasks[i])) return;
-        work[i].Add(SolveBySweeps(plan, tasks[i], budget, stopped, state.blocks[i]));
+        work[i].Add(SolveBySweeps(plan, tasks[i], goal, stopped, state.blocks[i]));
       });
     };
     sweep(0);

@@ -60,9 +60,9 @@ class PushWorkspace {
 
 /// How far to push.
 struct PushLimits {
-  double residue;       ///< what a column may keep, in the 1-norm
-  double largest;       ///< and in one row
-  std::int64_t arcs;    ///< a column that would follow more is left to sweeps
+  double residue;  ///< what a push may leave of a column's residue, in the 1-norm
+  double largest;  ///< and in one row
+  double budget;   ///< for a column's bound, with what the push leaves
 };
 
 /// Keep h of every row while the graph and the features change under it: g is scaled
@@ -70,7 +70,7 @@ struct PushLimits {
 void FollowChanges(const UpdateContext& context, ColumnBlock& block);
 
 /// FollowChanges, and then push the residue that the change makes until little is left,
-/// which is added to the bounds. A column that came to its limit of arcs has `pushed[lane]`
+/// which is added to the bounds. A column that sweeps will finish sooner has `pushed[lane]`
 /// false and no bound.
 SolveWork SolveByPush(const UpdateContext& context, const PushLimits& limits,
                       PushWorkspace& workspace, ColumnBlock& block,

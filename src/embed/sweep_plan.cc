@@ -50,25 +50,37 @@ constexpr double kFewBackward = 0.02;
 constexpr double kWeightSlack = 1.1;
 constexpr int kMostWeightSweeps = 60;
 
-std::uint64_t Mixed(std::uint64_t value) {
-  value *= 0x9e3779b97f4a7c15;
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93;
-  return value ^ value >> 32;
-}
+/// The arcs by row, without self loops: the passes below go over them several times.
+struct Targets {
+  std::vector<std::int64_t> starts;
+  std::vector<Row> rows;
+  std::vector<char> loops;  // by row: whether it has a self loop
 
-/// Whether every arc has its reverse, judged by the sum of hashes of all arcs and of all
-/// reversed arcs. An accident of one in 2^64 would cost sweeps, not correctness.
-bool IsSymmetric(const RowGraph& graph) {
-  std::uint64_t difference = 0;
-  for (Row row = 0; row < graph.size(); ++row) {
-    graph.ForEachTarget(row, [&](Row target) {
-      const auto a = static_cast<std::uint64_t>(row);
-      const auto b = static_cast<std::uint64_t>(target);
-      difference += Mixed(a << 32 | b) - Mixed(b << 32 | a);
-    });
+  Row size() const { return static_cast<Row>(loops.size()); }
+  std::span<const Row> of(Row row) const {
+    return {rows.data() + starts[row], rows.data() + starts[row + 1]};
   }
-  return difference == 0;
+};
+
+Targets CopyTargets(const RowGraph& graph) {
+  Targets targets;
+  const Row size = graph.size();
+  targets.loops.assign(size, 0);
+  targets.starts.reserve(static_cast<std::size_t>(size) + 1);
+  targets.starts.push_back(0);
+  targets.rows.resize(graph.num_arcs());
+  Row* next = targets.rows.data();
+  for (Row row = 0; row < size; ++row) {
+    graph.ForEachTarget(row, [&](Row target) {
+      *next = target;
+      const bool loop = target == row;
+      targets.loops[row] |= static_cast<char>(loop);
+      next += !loop;
+    });
+    targets.starts.push_back(next - targets.rows.data());
+  }
+  targets.rows.resize(targets.starts.back());
+  return targets;
 }
 
 struct VisitOrder {
@@ -77,27 +89,20 @@ struct VisitOrder {
   std::int64_t core_end = 0;
 };
 
-std::vector<std::int32_t> InDegrees(const RowGraph& graph) {
-  std::vector<std::int32_t> degrees(graph.size(), 0);
-  for (Row row = 0; row < graph.size(); ++row) {
-    graph.ForEachTarget(row, [&](Row target) { degrees[target] += target != row; });
-  }
-  return degrees;
-}
-
 /// Rows that no cycle leads to, in an order in which arcs only go forward.
-std::vector<Row> BeforeCycles(const RowGraph& graph, std::vector<char>* placed) {
-  std::vector<std::int32_t> waiting = InDegrees(graph);
+std::vector<Row> BeforeCycles(const Targets& targets,
+                              const std::vector<std::int32_t>& in_degrees,
+                              std::vector<char>* placed) {
+  std::vector<std::int32_t> waiting = in_degrees;
   std::vector<Row> rows;
-  for (Row row = 0; row < graph.size(); ++row) {
+  for (Row row = 0; row < targets.size(); ++row) {
     if (waiting[row] == 0) rows.push_back(row);
   }
   for (std::size_t next = 0; next < rows.size(); ++next) {
-    const Row row = rows[next];
-    (*placed)[row] = 1;
-    graph.ForEachTarget(row, [&](Row target) {
-      if (target != row && --waiting[target] == 0) rows.push_back(target);
-    });
+    (*placed)[rows[next]] = 1;
+    for (const Row target : targets.of(rows[next])) {
+      if (--waiting[target] == 0) rows.push_back(target);
+    }
   }
   return rows;
 }
@@ -110,38 +115,36 @@ struct Postorder {
   std::vector<char> after_cycles;
 };
 
-Postorder DepthFirst(const RowGraph& graph, const std::vector<char>& placed) {
+Postorder DepthFirst(const Targets& targets, const std::vector<char>& placed) {
   enum : char { kUnseen, kOpen, kFinished };
   Postorder result;
-  result.after_cycles.assign(graph.size(), 0);
-  std::vector<char> state(graph.size(), kUnseen);
+  result.after_cycles.assign(targets.size(), 0);
+  std::vector<char> state(targets.size(), kUnseen);
   struct Open {
     Row row;
-    std::size_t next;
+    std::int64_t next;
     bool after_cycles;
   };
   std::vector<Open> path;
-  for (Row start = 0; start < graph.size(); ++start) {
+  for (Row start = 0; start < targets.size(); ++start) {
     if (placed[start] || state[start] != kUnseen) continue;
     state[start] = kOpen;
-    path.push_back({start, 0, true});
+    path.push_back({start, targets.starts[start], true});
     while (!path.empty()) {
       Open& open = path.back();
-      const auto neighbours = graph.neighbours(open.row);
-      if (open.next == neighbours.size()) {
+      if (open.next == targets.starts[open.row + 1]) {
         state[open.row] = kFinished;
-        result.after_cycles[open.row] = open.after_cycles;
+        result.after_cycles[open.row] = static_cast<char>(open.after_cycles);
         result.rows.push_back(open.row);
         const bool after_cycles = open.after_cycles;
         path.pop_back();
         if (!path.empty()) path.back().after_cycles &= after_cycles;
         continue;
       }
-      const Row target = graph.row_of(neighbours[open.next++]);
-      if (target == open.row) continue;
+      const Row target = targets.rows[open.next++];
       if (state[target] == kUnseen) {
         state[target] = kOpen;
-        path.push_back({target, 0, true});
+        path.push_back({target, targets.starts[target], true});
       } else {
         open.after_cycles &=
             state[target] == kFinished && result.after_cycles[target] != 0;
@@ -151,79 +154,92 @@ Postorder DepthFirst(const RowGraph& graph, const std::vector<char>& placed) {
   return result;
 }
 
-VisitOrder OrderDirected(const RowGraph& graph) {
-  const Row size = graph.size();
+VisitOrder OrderDirected(const Targets& targets,
+                         const std::vector<std::int32_t>& in_degrees) {
+  const Row size = targets.size();
   std::vector<char> placed(size, 0);
   VisitOrder order;
-  order.rows = BeforeCycles(graph, &placed);
+  order.rows = BeforeCycles(targets, in_degrees, &placed);
   order.rows.reserve(size);
   order.core_begin = static_cast<std::int64_t>(order.rows.size());
   order.core_end = order.core_begin;
   if (order.core_begin == size) return order;
 
-  const Postorder search = DepthFirst(graph, placed);
-  std::vector<Row> position(size, 0);  // in the reverse postorder
-  for (std::size_t i = 0; i < search.rows.size(); ++i)
-    position[search.rows[i]] = -static_cast<Row>(i);
-  const auto in_core = [&](Row row) { return !placed[row] && !search.after_cycles[row]; };
+  // Arcs of the core from a later to an earlier arrival.
   std::int64_t arcs = 0;
-  std::int64_t falling = 0;   // arcs from a later to an earlier arrival
-  std::int64_t searched = 0;  // backward arcs of the reverse postorder
+  std::int64_t falling = 0;
   for (Row row = 0; row < size; ++row) {
-    if (!in_core(row)) continue;
-    graph.ForEachTarget(row, [&](Row target) {
-      if (!in_core(target) || target == row) return;
-      ++arcs;
-      falling += target < row;
-      searched += position[target] < position[row];
-    });
+    if (placed[row]) continue;
+    for (const Row target : targets.of(row)) falling += target < row;
+    arcs += targets.starts[row + 1] - targets.starts[row];
   }
   const std::int64_t rising = arcs - falling;
-  if (searched < std::min(falling, rising)) {
+  const auto add_by_arrival = [&](const auto& in_core) {
+    for (Row i = 0; i < size; ++i) {
+      const Row row = falling <= rising ? i : size - 1 - i;
+      if (in_core(row)) order.rows.push_back(row);
+    }
+    order.core_end = static_cast<std::int64_t>(order.rows.size());
+  };
+  if (static_cast<double>(std::min(falling, rising)) <=
+      kFewBackward * static_cast<double>(arcs)) {
+    add_by_arrival([&](Row row) { return !placed[row]; });
+    return order;
+  }
+
+  const Postorder search = DepthFirst(targets, placed);
+  const auto in_core = [&](Row row) { return !placed[row] && !search.after_cycles[row]; };
+  std::vector<Row> finished(size, 0);
+  for (std::size_t i = 0; i < search.rows.size(); ++i)
+    finished[search.rows[i]] = static_cast<Row>(i);
+  std::int64_t searched = 0;  // backward arcs of the reverse postorder
+  for (const Row row : search.rows) {
+    for (const Row target : targets.of(row)) searched += finished[target] > finished[row];
+  }
+  const auto add_by_search = [&](const auto& wanted) {
     for (auto row = search.rows.rbegin(); row != search.rows.rend(); ++row) {
-      if (in_core(*row)) order.rows.push_back(*row);
+      if (wanted(*row)) order.rows.push_back(*row);
     }
-  } else if (falling <= rising) {
-    for (Row row = 0; row < size; ++row) {
-      if (in_core(row)) order.rows.push_back(row);
-    }
+  };
+  if (searched < std::min(falling, rising)) {
+    add_by_search(in_core);
+    order.core_end = static_cast<std::int64_t>(order.rows.size());
   } else {
-    for (Row row = size; row-- > 0;) {
-      if (in_core(row)) order.rows.push_back(row);
-    }
+    add_by_arrival(in_core);
   }
-  order.core_end = static_cast<std::int64_t>(order.rows.size());
-  for (auto row = search.rows.rbegin(); row != search.rows.rend(); ++row) {
-    if (search.after_cycles[*row]) order.rows.push_back(*row);
-  }
+  add_by_search([&](Row row) { return search.after_cycles[row] != 0; });
   return order;
 }
 
-/// The transposed arcs in the order of visit, and the marks of rows with a self loop.
-std::vector<char> FillSources(const RowGraph& graph, const std::vector<Row>& visit_of,
-                              SweepPlan* plan) {
-  const Row size = graph.size();
-  std::vector<char> loops(size, 0);
-  const auto visit = [&](Row row) { return visit_of.empty() ? row : visit_of[row]; };
+/// A symmetric graph is visited by row, and a row's sources are its targets.
+void PlanSymmetric(Targets targets, SweepPlan* plan) {
+  plan->core_end = targets.size();
+  plan->starts = std::move(targets.starts);
+  plan->sources = std::move(targets.rows);
+}
+
+void PlanDirected(const Targets& targets, SweepPlan* plan, std::vector<Row>* visit_of) {
+  const Row size = targets.size();
+  std::vector<std::int32_t> in_degrees(size, 0);
+  for (const Row target : targets.rows) ++in_degrees[target];
+  VisitOrder order = OrderDirected(targets, in_degrees);
+  plan->rows = std::move(order.rows);
+  plan->core_begin = order.core_begin;
+  plan->core_end = order.core_end;
+
+  visit_of->resize(size);
   plan->starts.assign(static_cast<std::size_t>(size) + 1, 0);
-  for (Row row = 0; row < size; ++row) {
-    graph.ForEachTarget(row, [&](Row target) {
-      if (target == row) {
-        loops[row] = 1;
-      } else {
-        ++plan->starts[visit(target) + 1];
-      }
-    });
+  std::vector<std::int64_t> next(size);  // by row
+  for (Row visit = 0; visit < size; ++visit) {
+    const Row row = plan->rows[visit];
+    (*visit_of)[row] = visit;
+    next[row] = plan->starts[visit];
+    plan->starts[visit + 1] = plan->starts[visit] + in_degrees[row];
   }
-  std::partial_sum(plan->starts.begin(), plan->starts.end(), plan->starts.begin());
-  plan->sources.resize(plan->starts.back());
-  std::vector<std::int64_t> next(plan->starts.begin(), plan->starts.end() - 1);
+  plan->sources.resize(targets.rows.size());
   for (Row row = 0; row < size; ++row) {
-    graph.ForEachTarget(row, [&](Row target) {
-      if (target != row) plan->sources[next[visit(target)]++] = row;
-    });
+    for (const Row target : targets.of(row)) plan->sources[next[target]++] = row;
   }
-  return loops;
 }
 
 /// y' >= y for a symmetric graph, by visit: d^b, brought down by sweeps.
@@ -254,7 +270,8 @@ std::vector<double> ErrorWeights(const SweepPlan& plan,
       scaled[row] = weight * rule.InScale(degrees[row]);
       sum += weight;
     }
-    // A sweep takes away at least alpha of what is left, so the rest is bounded by it.
+    // For `average` a sweep takes away at least alpha of what is above y, so this bounds
+    // the rest. The weights are upper bounds wherever the sweeps end.
     const double rest = (total - sum) * (1.0 - rule.alpha) / rule.alpha;
     total = sum;
     if (rest <= (kWeightSlack - 1.0) * total) break;
@@ -277,27 +294,21 @@ std::int64_t SweepPlan::MemoryBytes() const {
 }
 
 SweepPlan PlanSweeps(const RowGraph& arcs, const std::vector<std::int32_t>& degrees,
-                     const PropagationRule& rule) {
+                     const PropagationRule& rule, bool symmetric) {
   const Row size = arcs.size();
   const double walk = 1.0 - rule.alpha;
   SweepPlan plan;
-  const bool symmetric = IsSymmetric(arcs);
-  plan.core_end = size;
+  Targets targets = CopyTargets(arcs);
+  const std::vector<char> loops = targets.loops;
   std::vector<Row> visit_of;
-  if (!symmetric) {
-    VisitOrder visits = OrderDirected(arcs);
-    plan.rows = std::move(visits.rows);
-    plan.core_begin = visits.core_begin;
-    plan.core_end = visits.core_end;
-    visit_of.resize(size);
-    for (Row visit = 0; visit < size; ++visit) visit_of[plan.rows[visit]] = visit;
+  if (symmetric) {
+    PlanSymmetric(std::move(targets), &plan);
+  } else {
+    PlanDirected(targets, &plan, &visit_of);
   }
-  const std::vector<char> loops = FillSources(arcs, visit_of, &plan);
-
-  // Without weights the graph may be directed, and `mass` has y <= 1.
-  const bool weighted = rule.kind != Propagation::kMass;
+  // `mass` has y <= 1 on any graph; the others are for symmetric ones.
   std::vector<double> weights;
-  if (weighted) weights = ErrorWeights(plan, degrees, loops, rule);
+  if (rule.kind != Propagation::kMass) weights = ErrorWeights(plan, degrees, loops, rule);
 
   plan.feature_factor.resize(size);
   plan.sum_factor.resize(size);
@@ -311,26 +322,35 @@ SweepPlan PlanSweeps(const RowGraph& arcs, const std::vector<std::int32_t>& degr
     const double loop = loops[row] ? 1.0 / (1.0 - walk / degree) : 1.0;
     plan.feature_factor[visit] = rule.alpha * rule.OutScale(degrees[row]) * loop;
     plan.sum_factor[visit] = walk / degree * loop;
-    const double weight = weighted ? weights[row] : 1.0;
+    const double weight = weights.empty() ? 1.0 : weights[row];
     plan.defect_weight[visit] = RoundedUp(weight / plan.feature_factor[visit]);
+    const std::span<const Row> to =
+        symmetric ? std::span<const Row>(plan.sources.data() + plan.starts[visit],
+                                         plan.sources.data() + plan.starts[visit + 1])
+                  : targets.of(row);
+    if (visit >= plan.core_begin && visit < plan.core_end)
+      core_arcs += static_cast<std::int64_t>(to.size());
     double change = 0.0;
-    const bool core = visit >= plan.core_begin && visit < plan.core_end;
-    arcs.ForEachTarget(row, [&](Row target) {
-      if (target == row) return;
-      core_arcs += core;
-      const Row at = visit_of.empty() ? target : visit_of[target];
-      if (at >= visit) return;
-      ++backward;
-      change += walk / rule.alpha *
-                (weighted ? weights[target] * rule.InScale(degrees[target]) : 1.0);
-    });
+    if (weights.empty()) {
+      std::int64_t count = 0;
+      for (const Row target : to) count += (symmetric ? target : visit_of[target]) < visit;
+      backward += count;
+      change = static_cast<double>(count);
+    } else {
+      for (const Row target : to) {
+        if (target >= visit) continue;
+        ++backward;
+        change += weights[target] * rule.InScale(degrees[target]);
+      }
+    }
+    change *= walk / rule.alpha;
     plan.change_weight[visit] = change > 0.0 ? RoundedUp(change) : 0.0f;
   }
   const double share =
       core_arcs == 0 ? 0.0
                      : 2.0 * static_cast<double>(backward) / static_cast<double>(core_arcs);
   const double radius = walk * walk * std::min(share, 1.0);
-  plan.relaxation = share < 2 * kFewBackward ? 1.0 : 2.0 / (1.0 + std::sqrt(1.0 - radius));
+  plan.relaxation = share <= 2 * kFewBackward ? 1.0 : 2.0 / (1.0 + std::sqrt(1.0 - radius));
   return plan;
 }
 

@@ -43,8 +43,8 @@ struct SweepPlan {
   std::int64_t MemoryBytes() const;
 };
 
-/// `degrees` holds the out-degree by row.
+/// `degrees` holds the out-degree by row; `symmetric` says that every arc has its reverse.
 SweepPlan PlanSweeps(const RowGraph& arcs, const std::vector<std::int32_t>& degrees,
-                     const PropagationRule& rule);
+                     const PropagationRule& rule, bool symmetric);
 
 }  // namespace coden

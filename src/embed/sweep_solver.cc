@@ -24,15 +24,20 @@ namespace coden {
 
 namespace {
 
-// A proving sweep is begun when the estimate is within this many budgets: it brings the
-// error down by about a half, and the estimate is about twice the error.
-constexpr double kNear = 2.0;
+// A proving sweep is begun when the estimate, times the rate at which it falls, is within
+// this part of the target. What it then proves is about three quarters of that, and a
+// quarter of the budget for rounding at the default epsilon.
+constexpr double kNear = 0.93;
+// A proof this many times too large sends the column back to plain sweeps.
+constexpr double kFar = 4.0;
 // Plain Gauss-Seidel takes at most log(1e-16) / log(1-alpha) sweeps; more means that
 // rounding is in the way, which the proving sweeps will find.
 constexpr int kMostSweeps = 5000;
 // A column whose estimate has not fallen by this factor in a sweep has met rounding.
 constexpr double kProgress = 0.97;
 constexpr int kPatience = 3;
+// Where rounding makes this part of the bound, another proving sweep gains too little.
+constexpr double kMostlyRounding = 0.4;
 
 double Seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -41,11 +46,11 @@ double Seconds(std::chrono::steady_clock::duration duration) {
 template <typename T, int kWidth>
 class Solver {
  public:
-  Solver(const SweepPlan& plan, const std::vector<ColumnTask>& tasks, double budget,
-         const StopCheck& stopped, ColumnBlock& block)
+  Solver(const SweepPlan& plan, const std::vector<ColumnTask>& tasks,
+         const SweepGoal& goal, const StopCheck& stopped, ColumnBlock& block)
       : plan_(plan),
         tasks_(tasks),
-        budget_(budget),
+        goal_(goal),
         stopped_(stopped),
         block_(block),
         view_{block.x(), block.g<T>()} {}
@@ -76,8 +81,10 @@ class Solver {
   bool SweepUntilNear() {
     std::array<T, kWidth> relaxation;
     std::array<double, kWidth> least;
+    std::array<double, kWidth> last;
     std::array<int, kWidth> stalled = {};
     least.fill(std::numeric_limits<double>::infinity());
+    last.fill(0.0);  // no rate after the first sweep
     for (int lane = 0; lane < kWidth; ++lane)
       relaxation[lane] = sweeping_[lane] ? static_cast<T>(plan_.relaxation) : T{0};
     const bool core = plan_.core_begin < plan_.core_end;
@@ -85,20 +92,23 @@ class Solver {
       return core && std::any_of(relaxation.begin(), relaxation.end(),
                                  [](T value) { return value != T{0}; });
     };
+    if (going()) {
+      // What comes before the core is exact after one visit, if that is not relaxed.
+      std::array<T, kWidth> plain;
+      for (int lane = 0; lane < kWidth; ++lane) plain[lane] = sweeping_[lane] ? T{1} : T{0};
+      SweepOnce(0, plan_.core_begin, plain);
+    }
     for (int sweep = 0; going() && sweep < kMostSweeps; ++sweep) {
       if (stopped_()) return false;
-      std::array<T, kWidth> moved = {};
-      const std::int64_t begin = sweep == 0 ? 0 : plan_.core_begin;
-      const auto start = std::chrono::steady_clock::now();
-      Sweep<T, kWidth>(plan_, begin, plan_.core_end, view_, relaxation.data(),
-                       moved.data());
-      work_.sweep_seconds += Seconds(std::chrono::steady_clock::now() - start);
-      work_.swept_arcs += plan_.starts[plan_.core_end] - plan_.starts[begin];
+      const std::array<T, kWidth> moved =
+          SweepOnce(plan_.core_begin, plan_.core_end, relaxation);
       ++work_.sweeps;
       for (int lane = 0; lane < kWidth; ++lane) {
         if (relaxation[lane] == T{0}) continue;
         const auto estimate = static_cast<double>(moved[lane]);
-        if (estimate <= kNear * budget_ || !std::isfinite(estimate)) {
+        const double rate = std::min(estimate / last[lane], 1.0);
+        last[lane] = estimate;
+        if (estimate * rate <= kNear * goal_.target || !std::isfinite(estimate)) {
           relaxation[lane] = T{0};
         } else if (estimate > kProgress * least[lane] && ++stalled[lane] >= kPatience) {
           // Over-relaxation may be too much for a directed graph; without it there is
@@ -110,6 +120,16 @@ class Solver {
       }
     }
     return true;
+  }
+
+  std::array<T, kWidth> SweepOnce(std::int64_t begin, std::int64_t end,
+                                  const std::array<T, kWidth>& relaxation) {
+    std::array<T, kWidth> moved = {};
+    const auto start = std::chrono::steady_clock::now();
+    Sweep<T, kWidth>(plan_, begin, end, view_, relaxation.data(), moved.data());
+    work_.sweep_seconds += Seconds(std::chrono::steady_clock::now() - start);
+    work_.swept_arcs += plan_.starts[end] - plan_.starts[begin];
+    return moved;
   }
 
   // False when stopped. Sets failed_ for columns that need more sweeps.
@@ -128,11 +148,13 @@ class Solver {
         block_.bounds()[lane] = bound[lane];
         // No sweep can help where rounding alone is too much, or nothing is gained.
         const bool hopeless =
-            rounding[lane] > budget_ || !(bound[lane] < kProgress * before_[lane]);
+            rounding[lane] > goal_.budget || !(bound[lane] < kProgress * before_[lane]);
         before_[lane] = bound[lane];
-        if (bound[lane] <= budget_ || hopeless) {
+        const bool enough = bound[lane] <= goal_.target ||
+                            rounding[lane] >= kMostlyRounding * bound[lane];
+        if ((bound[lane] <= goal_.budget && enough) || hopeless) {
           proving_[lane] = 0.0;
-        } else if (bound[lane] > 2.0 * kNear * budget_) {
+        } else if (bound[lane] > kFar * goal_.target) {
           failed_[lane] = true;
           proving_[lane] = 0.0;
         }
@@ -143,7 +165,7 @@ class Solver {
 
   const SweepPlan& plan_;
   const std::vector<ColumnTask>& tasks_;
-  const double budget_;
+  const SweepGoal goal_;
   const StopCheck& stopped_;
   ColumnBlock& block_;
   const BlockView<T> view_;
@@ -166,9 +188,10 @@ void SolveWork::Add(const SolveWork& other) {
 }
 
 SolveWork SolveBySweeps(const SweepPlan& plan, const std::vector<ColumnTask>& tasks,
-                        double budget, const StopCheck& stopped, ColumnBlock& block) {
+                        const SweepGoal& goal, const StopCheck& stopped,
+                        ColumnBlock& block) {
   return block.Dispatch([&]<typename T, int kWidth>() {
-    return Solver<T, kWidth>(plan, tasks, budget, stopped, block).Run();
+    return Solver<T, kWidth>(plan, tasks, goal, stopped, block).Run();
   });
 }
 

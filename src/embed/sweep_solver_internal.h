@@ -16,10 +16,17 @@ enum class ColumnTask : char {
   kSolve,
 };
 
-/// Bring the columns of a block that need it within `budget`, a bound on ||h - z||_1, by
-/// sweeps, and set their bounds. A column may end above the budget where its precision
-/// cannot hold it, or where `stopped` ended the work: the bounds say so.
+/// Bounds on ||h - z||_1.
+struct SweepGoal {
+  double budget;  ///< what must hold
+  double target;  ///< what to aim for, as far as rounding lets it
+};
+
+/// Bring the columns of a block that need it within the goal by sweeps, and set their
+/// bounds. A column may end above the budget where its precision cannot hold it, or where
+/// `stopped` ended the work: the bounds say so.
 SolveWork SolveBySweeps(const SweepPlan& plan, const std::vector<ColumnTask>& tasks,
-                        double budget, const StopCheck& stopped, ColumnBlock& block);
+                        const SweepGoal& goal, const StopCheck& stopped,
+                        ColumnBlock& block);
 
 }  // namespace coden
