@@ -13,8 +13,7 @@ ColumnBlock::ColumnBlock(std::vector<int> columns, Precision precision)
 void ColumnBlock::Grow(Row num_rows) {
   const auto numbers = static_cast<std::size_t>(num_rows) * width_;
   x_.Grow(numbers * sizeof(float));
-  g_.Grow(numbers *
-          (precision_ == Precision::kFloat ? sizeof(float) : sizeof(double)));
+  g_.Grow(numbers * (precision_ == Precision::kFloat ? sizeof(float) : sizeof(double)));
 }
 
 void ColumnBlock::SwapRows(Row a, Row b) {

@@ -24,8 +24,8 @@
 #include "embed/residue_audit_internal.h"
 #include "embed/row_order_internal.h"
 #include "embed/sweep_plan_internal.h"
-#include "embed/symmetry_internal.h"
 #include "embed/sweep_solver_internal.h"
+#include "embed/symmetry_internal.h"
 
 namespace coden {
 
@@ -59,7 +59,8 @@ double ColumnDifference(std::span<const NodeId> before, std::span<const NodeId> 
     j += after[j] <= before[i];
     i += step;
   }
-  const double old_share = before.empty() ? 0.0 : 1.0 / static_cast<double>(before.size());
+  const double old_share =
+      before.empty() ? 0.0 : 1.0 / static_cast<double>(before.size());
   const double share = after.empty() ? 0.0 : 1.0 / static_cast<double>(after.size());
   return static_cast<double>(common) * std::abs(share - old_share) +
          static_cast<double>(before.size() - common) * old_share +
@@ -114,8 +115,7 @@ struct EmbeddingEngine::State {
 
   /// Rows, degrees and old feature vectors for everything that changed. Returns an
   /// estimate of the residue that it makes.
-  double CollectChanges(const DynamicGraph& graph,
-                              const NeighbourhoodChanges& changes) {
+  double CollectChanges(const DynamicGraph& graph, const NeighbourhoodChanges& changes) {
     row_changes.Clear();
     const Row connected_before = order.num_connected();
     for (const auto& change : changes.changes()) {
@@ -265,8 +265,7 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
     tasks[i].assign(block.width(), ColumnTask::kLeave);
     std::vector<bool> pushed(block.width(), false);
     if (push && !stopped()) {
-      work[i] =
-          SolveByPush(context, limits, state.workspaces.local(), block, pushed);
+      work[i] = SolveByPush(context, limits, state.workspaces.local(), block, pushed);
     } else {
       FollowChanges(context, block);
     }
@@ -274,8 +273,7 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
       if (!block.holds(lane)) continue;
       const bool within = block.bounds()[lane] <= budget;
       if (pushed[lane] && within && keeps_bound) continue;
-      tasks[i][lane] =
-          pushed[lane] && within ? ColumnTask::kProve : ColumnTask::kSolve;
+      tasks[i][lane] = pushed[lane] && within ? ColumnTask::kProve : ColumnTask::kSolve;
     }
   });
   state.pending_features.clear();
@@ -285,7 +283,8 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
                        [](ColumnTask task) { return task != ColumnTask::kLeave; });
   };
   if (rows.size() > 0 && std::any_of(tasks.begin(), tasks.end(), open)) {
-    const SweepPlan plan = PlanSweeps(rows, state.degrees, state.rule, state.symmetry.holds());
+    const SweepPlan plan =
+        PlanSweeps(rows, state.degrees, state.rule, state.symmetry.holds());
     const SweepGoal goal{budget, clean_up ? kCleanUpTarget * budget : budget};
     const auto sweep = [&](std::size_t first) {
       work.resize(state.blocks.size());
@@ -360,11 +359,12 @@ double EmbeddingEngine::Audit(const DynamicGraph& graph) {
   tbb::parallel_for(0, state.num_columns, [&](int column) {
     const auto [index, lane] = state.places[column];
     ColumnBlock& block = state.blocks[index];
-    const double found =
+    const AuditedBound found =
         AuditColumn(rows, state.degrees, state.rule, weights, block, lane);
     double& bound = block.bounds()[lane];
-    ratios[column] = found == 0.0 ? 0.0 : found / bound;
-    bound = found;
+    const double surely = found.value - found.rounding;
+    ratios[column] = surely <= 0.0 ? 0.0 : surely / bound;
+    bound = found.value + found.rounding;
   });
   return ratios.empty() ? 0.0 : *std::max_element(ratios.begin(), ratios.end());
 }

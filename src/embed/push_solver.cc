@@ -10,10 +10,10 @@
 // with h' what h becomes when g is scaled for the new degree and rounded; a change of
 // features adds x' - x. A push at v moves r(v) into h(v) and on to the targets of v.
 //
-// What is pushed is what was stored: h is kept rounded, so a push takes from r(v) what the
-// rounded h(v) really gained, and no rounding is ever lost. What is left of r at the end
-// is dropped, and its 1-norm is added to the bound: z depends on r linearly, with norm at
-// most one.
+// What is pushed is what was stored: h is kept rounded, so a push takes from r(v) what
+// the rounded h(v) really gained, and no rounding is ever lost. What is left of r at the
+// end is dropped, and its 1-norm is added to the bound: z depends on r linearly, with
+// norm at most one.
 //
 // Method: sweeps over the touched rows in row order, each with half the threshold of the
 // one before, so that large residues go first and meet before they are passed on. Every
@@ -40,7 +40,8 @@ constexpr double kFirst = 0.25;
 constexpr double kFall = 0.5;
 // Sweeps halve a residue for about three quarters of the graph's arcs, followed three to
 // five times as fast as a push follows them. A column whose halvings cost more than this
-// part of all arcs each is left to them, after a first part in which residues only spread.
+// part of all arcs each is left to them, after a first part in which residues only
+// spread.
 constexpr double kArcsPerHalving = 0.2;
 constexpr double kArcsToStart = 0.05;
 
@@ -145,8 +146,8 @@ class PushSolver {
             block_.bounds()[lane] += At(left, lane);
           } else {
             const double halvings = std::log2(At(first, lane) / At(left, lane));
-            open[lane] = At(arcs, lane) <=
-                         all_arcs * (kArcsToStart + kArcsPerHalving * halvings);
+            open[lane] =
+                At(arcs, lane) <= all_arcs * (kArcsToStart + kArcsPerHalving * halvings);
           }
         }
         if (!open[lane]) At(threshold, lane) = kUnbounded;
@@ -300,8 +301,7 @@ class PushSolver {
       for (int part = 0; part < kCount; ++part) {
         const Doubles size = Abs<kPart>(residue.part[part]);
         left.part[part] += size;
-        largest.part[part] =
-            size > largest.part[part] ? size : largest.part[part];
+        largest.part[part] = size > largest.part[part] ? size : largest.part[part];
       }
     });
   }
@@ -389,8 +389,8 @@ void FollowChanges(const UpdateContext& context, ColumnBlock& block) {
         g[at + lane] = static_cast<T>(block.x()[at + lane] * factor);
     }
     for (const auto& change : context.changes.changed) {
-      const double factor = rule.OutScale(context.degrees[change.row]) /
-                            rule.OutScale(change.old_degree);
+      const double factor =
+          rule.OutScale(context.degrees[change.row]) / rule.OutScale(change.old_degree);
       if (factor == 1.0) continue;
       const std::size_t at = static_cast<std::size_t>(change.row) * kWidth;
       for (int lane = 0; lane < kWidth; ++lane)

@@ -51,10 +51,10 @@ class PushWorkspace {
   template <typename T, int kWidth>
   friend class PushSolver;
 
-  std::vector<std::int32_t> slot_of_;     // by row; -1: not touched
-  std::vector<std::uint64_t> touched_;    // one bit a row
-  std::vector<std::uint64_t> summary_;    // one bit a word of touched_
-  RowBuffer residues_;                    // by slot
+  std::vector<std::int32_t> slot_of_;   // by row; -1: not touched
+  std::vector<std::uint64_t> touched_;  // one bit a row
+  std::vector<std::uint64_t> summary_;  // one bit a word of touched_
+  RowBuffer residues_;                  // by slot
   std::int32_t num_slots_ = 0;
 };
 
@@ -70,8 +70,8 @@ struct PushLimits {
 void FollowChanges(const UpdateContext& context, ColumnBlock& block);
 
 /// FollowChanges, and then push the residue that the change makes until little is left,
-/// which is added to the bounds. A column that sweeps will finish sooner has `pushed[lane]`
-/// false and no bound.
+/// which is added to the bounds. A column that sweeps will finish sooner has
+/// `pushed[lane]` false and no bound.
 SolveWork SolveByPush(const UpdateContext& context, const PushLimits& limits,
                       PushWorkspace& workspace, ColumnBlock& block,
                       std::vector<bool>& pushed);

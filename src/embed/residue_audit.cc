@@ -1,7 +1,7 @@
 // The residue of a column, from nothing.
 //
-// Returns a bound on ||h - z||_1 from r = x - (h - (1-alpha) P h) / alpha in float64, with
-// P h scattered along out-arcs of the graph. Shares with the solvers only the stored
+// Returns a bound on ||h - z||_1 from r = x - (h - (1-alpha) P h) / alpha in float64,
+// with P h scattered along out-arcs of the graph. Shares with the solvers only the stored
 // numbers and the graph: no transposed copy, no order, no factors, no vectors. So a wrong
 // plan, a lost residue or a bound that does not bound is found.
 
@@ -14,7 +14,10 @@ namespace coden {
 
 namespace {
 
-constexpr int kMostWeightSweeps = 40;
+// The weights are iterated until no sweep changes one by more than this part.
+constexpr double kWeightPrecision = 1e-7;
+// As in the proving sweep.
+constexpr double kDoubleRounding = 0x1p-48;
 
 }  // namespace
 
@@ -27,34 +30,38 @@ std::vector<double> AuditWeights(const RowGraph& graph,
   for (Row row = 0; row < graph.size(); ++row)
     weights[row] = 1.0 / rule.InScale(degrees[row]);
   std::vector<double> next(graph.size());
-  for (int sweep = 0; sweep < kMostWeightSweeps; ++sweep) {
+  for (double change = 1.0; change > kWeightPrecision * rule.alpha;) {
+    change = 0.0;
     for (Row row = 0; row < graph.size(); ++row) {
       double sum = 0.0;
       graph.ForEachTarget(row, [&](Row target) {
         sum += rule.InScale(degrees[target]) * weights[target];
       });
       next[row] = rule.alpha + (1.0 - rule.alpha) * rule.OutScale(degrees[row]) * sum;
+      change = std::max(change, 1.0 - next[row] / weights[row]);
     }
     std::swap(weights, next);
   }
   return weights;
 }
 
-double AuditColumn(const RowGraph& graph, const std::vector<std::int32_t>& degrees,
-                   const PropagationRule& rule, const std::vector<double>& weights,
-                   const ColumnBlock& block, int lane) {
+AuditedBound AuditColumn(const RowGraph& graph, const std::vector<std::int32_t>& degrees,
+                         const PropagationRule& rule, const std::vector<double>& weights,
+                         const ColumnBlock& block, int lane) {
   std::vector<double> received(graph.size(), 0.0);
   for (Row row = 0; row < graph.size(); ++row) {
     const double sent = block.Value(row, lane);
     graph.ForEachTarget(row, [&](Row target) { received[target] += sent; });
   }
-  double bound = 0.0;
+  AuditedBound bound{0.0, 0.0};
   for (Row row = 0; row < graph.size(); ++row) {
     const double h = block.Value(row, lane) / rule.OutScale(degrees[row]);
     const double x = block.x()[static_cast<std::size_t>(row) * block.width() + lane];
     const double propagated =
         (1.0 - rule.alpha) * rule.InScale(degrees[row]) * received[row];
-    bound += weights[row] * std::abs(x - (h - propagated) / rule.alpha);
+    bound.value += weights[row] * std::abs(x - (h - propagated) / rule.alpha);
+    bound.rounding += weights[row] * kDoubleRounding *
+                      (std::abs(x) + (std::abs(h) + std::abs(propagated)) / rule.alpha);
   }
   return bound;
 }

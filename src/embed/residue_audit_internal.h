@@ -14,10 +14,15 @@ std::vector<double> AuditWeights(const RowGraph& graph,
                                  const std::vector<std::int32_t>& degrees,
                                  const PropagationRule& rule);
 
-/// A bound on ||h - z||_1 of one column from its residue, computed from nothing. The route
-/// is at the head of residue_audit.cc.
-double AuditColumn(const RowGraph& graph, const std::vector<std::int32_t>& degrees,
-                   const PropagationRule& rule, const std::vector<double>& weights,
-                   const ColumnBlock& block, int lane);
+struct AuditedBound {
+  double value;
+  double rounding;  ///< what its own computation may be wrong by
+};
+
+/// A bound on ||h - z||_1 of one column from its residue, computed from nothing. The
+/// route is at the head of residue_audit.cc.
+AuditedBound AuditColumn(const RowGraph& graph, const std::vector<std::int32_t>& degrees,
+                         const PropagationRule& rule, const std::vector<double>& weights,
+                         const ColumnBlock& block, int lane);
 
 }  // namespace coden

@@ -27,11 +27,12 @@
 //     ||e||_1 <= sum_v y(v) |rho(v)| / feature_factor(v),
 //     y = alpha 1 + Q^T y,    Q the propagation matrix times 1-alpha,
 // because e = alpha (I-Q)^-1 r with r = rho / feature_factor. For `mass` y <= 1. For the
-// others any y' with y' >= alpha 1 + Q^T y' is an upper bound on y, and d^b is one; sweeps
-// of the equation itself bring it down to y from above. Right after its visit a row has no
-// defect but rounding; rows visited later then change their g and with it the defects of
-// rows visited before. `defect_weight` and `change_weight` are the two factors, so a sweep
-// proves a bound on its own result from what it rounded and what it changed.
+// others any y' with y' >= alpha 1 + Q^T y' is an upper bound on y, and d^b is one;
+// sweeps of the equation itself bring it down to y from above. Right after its visit a
+// row has no defect but rounding; rows visited later then change their g and with it the
+// defects of rows visited before. `defect_weight` and `change_weight` are the two
+// factors, so a sweep proves a bound on its own result from what it rounded and what it
+// changed.
 
 #include "embed/sweep_plan_internal.h"
 
@@ -262,8 +263,8 @@ std::vector<double> ErrorWeights(const SweepPlan& plan,
       double received = 0.0;
       for (std::int64_t k = plan.starts[row]; k < plan.starts[row + 1]; ++k)
         received += scaled[plan.sources[k]];
-      double weight = rule.alpha +
-                      (1.0 - rule.alpha) * rule.OutScale(degrees[row]) * received;
+      double weight =
+          rule.alpha + (1.0 - rule.alpha) * rule.OutScale(degrees[row]) * received;
       if (loops[row])
         weight /= 1.0 - (1.0 - rule.alpha) / PropagationRule::Clamped(degrees[row]);
       weights[row] = weight;
@@ -333,7 +334,8 @@ SweepPlan PlanSweeps(const RowGraph& arcs, const std::vector<std::int32_t>& degr
     double change = 0.0;
     if (weights.empty()) {
       std::int64_t count = 0;
-      for (const Row target : to) count += (symmetric ? target : visit_of[target]) < visit;
+      for (const Row target : to)
+        count += (symmetric ? target : visit_of[target]) < visit;
       backward += count;
       change = static_cast<double>(count);
     } else {
@@ -346,11 +348,12 @@ SweepPlan PlanSweeps(const RowGraph& arcs, const std::vector<std::int32_t>& degr
     change *= walk / rule.alpha;
     plan.change_weight[visit] = change > 0.0 ? RoundedUp(change) : 0.0f;
   }
-  const double share =
-      core_arcs == 0 ? 0.0
-                     : 2.0 * static_cast<double>(backward) / static_cast<double>(core_arcs);
+  const double share = core_arcs == 0 ? 0.0
+                                      : 2.0 * static_cast<double>(backward) /
+                                            static_cast<double>(core_arcs);
   const double radius = walk * walk * std::min(share, 1.0);
-  plan.relaxation = share <= 2 * kFewBackward ? 1.0 : 2.0 / (1.0 + std::sqrt(1.0 - radius));
+  plan.relaxation =
+      share <= 2 * kFewBackward ? 1.0 : 2.0 / (1.0 + std::sqrt(1.0 - radius));
   return plan;
 }
 

@@ -14,13 +14,13 @@ namespace coden {
 struct SweepPlan {
   /// Rows in the order of visit; empty where that is 0, 1, 2, ...
   std::vector<Row> rows;
-  /// The in-neighbours of the i-th visit are sources[starts[i]] to sources[starts[i + 1]],
-  /// without the row itself.
+  /// The in-neighbours of the i-th visit are sources[starts[i]] to sources[starts[i +
+  /// 1]], without the row itself.
   std::vector<std::int64_t> starts;
   std::vector<Row> sources;
 
-  /// The i-th visit computes g = feature_factor[i] * x + sum_factor[i] * (sum of sources).
-  /// A self loop is solved for inside these two.
+  /// The i-th visit computes g = feature_factor[i] * x + sum_factor[i] * (sum of
+  /// sources). A self loop is solved for inside these two.
   std::vector<double> feature_factor;
   std::vector<double> sum_factor;
 
@@ -43,7 +43,8 @@ struct SweepPlan {
   std::int64_t MemoryBytes() const;
 };
 
-/// `degrees` holds the out-degree by row; `symmetric` says that every arc has its reverse.
+/// `degrees` holds the out-degree by row; `symmetric` says that every arc has its
+/// reverse.
 SweepPlan PlanSweeps(const RowGraph& arcs, const std::vector<std::int32_t>& degrees,
                      const PropagationRule& rule, bool symmetric);
 

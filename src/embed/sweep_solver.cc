@@ -6,9 +6,9 @@
 // bring the error down as well (sweep_kernels.cc, sweep_plan.cc). A proving sweep takes
 // two to three times as long as a plain one, so they come last.
 //
-// Every column decides for itself, from its own numbers alone, when to stop and whether to
-// give up over-relaxation; a column that is done stays as it is while its neighbours in
-// the block go on.
+// Every column decides for itself, from its own numbers alone, when to stop and whether
+// to give up over-relaxation; a column that is done stays as it is while its neighbours
+// in the block go on.
 
 #include "embed/sweep_solver_internal.h"
 
@@ -95,7 +95,8 @@ class Solver {
     if (going()) {
       // What comes before the core is exact after one visit, if that is not relaxed.
       std::array<T, kWidth> plain;
-      for (int lane = 0; lane < kWidth; ++lane) plain[lane] = sweeping_[lane] ? T{1} : T{0};
+      for (int lane = 0; lane < kWidth; ++lane)
+        plain[lane] = sweeping_[lane] ? T{1} : T{0};
       SweepOnce(0, plan_.core_begin, plain);
     }
     for (int sweep = 0; going() && sweep < kMostSweeps; ++sweep) {

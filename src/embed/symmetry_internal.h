@@ -22,8 +22,8 @@ class Symmetry {
 
  private:
   static std::uint64_t Hash(NodeId src, NodeId dst) {
-    std::uint64_t value = static_cast<std::uint64_t>(src) << 32 |
-                          static_cast<std::uint32_t>(dst);
+    std::uint64_t value =
+        static_cast<std::uint64_t>(src) << 32 | static_cast<std::uint32_t>(dst);
     value *= 0x9e3779b97f4a7c15;
     value ^= value >> 32;
     value *= 0xd6e8feb86659fd93;

@@ -1,14 +1,6 @@
 // The engine against exact dense PPR, after 1, 20 and 200 batches of mixed inserts and
 // deletes, for every event mode, direction and propagation kind: ||h - z||_1 <= n *
 // epsilon per column.
-//
-// The three corrections of the paper's update (docs/corrections.md) were each undone once
-// in src/embed/ppr_block.cc, and each time EmbeddingEngine.StaysWithinTheBound failed:
-//   1. the factor 1/alpha: `factor = 1.0 - alpha_` in CompensateColumns;
-//   2. the residue is kept: `std::fill(r_.begin(), r_.end(), 0.0)` after the push, in
-//   Solve;
-//   3. every changed neighbourhood counts: `if (before.size() == after.size()) return;`
-//      at the start of ForEachColumnDifference.
 
 #include "coden/embed/embedding_engine.h"
 

@@ -40,9 +40,9 @@ class EmbeddingEngine {
   void SetFeatures(NodeId node, std::span<const float> features);
 
   /// Bring every column within the bound on `graph`, given what changed since the last
-  /// call. `num_present` is the n of the bound: all nodes if not given. Uses the TBB arena
-  /// of the caller; the result does not depend on its size. Where `stopped` ends it early
-  /// the bounds are infinite.
+  /// call. `num_present` is the n of the bound: all nodes if not given. Uses the TBB
+  /// arena of the caller; the result does not depend on its size. Where `stopped` ends it
+  /// early the bounds are infinite.
   SolveWork Update(
       const DynamicGraph& graph, const NeighbourhoodChanges& changes,
       const StopCheck& stopped = [] { return false; },
@@ -60,9 +60,9 @@ class EmbeddingEngine {
   /// The largest of them.
   double ErrorBound() const;
 
-  /// Compute the bounds again by another route, in float64 from the features and the graph
-  /// of the last update alone, and keep them. Returns the largest ratio of a new bound to
-  /// the old one: above one, an old bound was wrong.
+  /// Compute the bounds again by another route, in float64 from the features and the
+  /// graph of the last update alone, and keep them. Returns the largest ratio of a new
+  /// bound to the old one: above one, an old bound was wrong.
   double Audit(const DynamicGraph& graph);
 
   /// Columns that float32 could not hold.

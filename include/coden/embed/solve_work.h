@@ -7,12 +7,12 @@ namespace coden {
 
 /// What an update of the embeddings took.
 struct SolveWork {
-  std::int64_t sweeps = 0;         ///< of the block that took most
-  std::int64_t proving_sweeps = 0; ///< in double precision, of the block that took most
-  std::int64_t swept_arcs = 0;     ///< arcs times blocks that sweeps followed
-  double sweep_seconds = 0.0;      ///< spent in them, summed over blocks
-  std::int64_t pushes = 0;         ///< rows pushed, in at least one column of a block
-  std::int64_t pushed_arcs = 0;    ///< arcs followed by those pushes
+  std::int64_t sweeps = 0;          ///< of the block that took most
+  std::int64_t proving_sweeps = 0;  ///< in double precision, of the block that took most
+  std::int64_t swept_arcs = 0;      ///< arcs times blocks that sweeps followed
+  double sweep_seconds = 0.0;       ///< spent in them, summed over blocks
+  std::int64_t pushes = 0;          ///< rows pushed, in at least one column of a block
+  std::int64_t pushed_arcs = 0;     ///< arcs followed by those pushes
 
   void Add(const SolveWork& other);
 };
