@@ -34,6 +34,11 @@ class Scenario:
         return len(self.step_ends) - 1
 
     @property
+    def file_name(self) -> str:
+        size = f"{self.num_nodes}x{self.num_columns}_{len(self.step_ends)}_{len(self.edges)}"
+        return f"{self.name.replace(' ', '_')}_{size}.scenario"
+
+    @property
     def features(self) -> np.ndarray:
         if self._features is None:
             random = np.random.default_rng(self.seed)
@@ -66,7 +71,9 @@ class Scenario:
         return matrix
 
     def write(self, folder: Path) -> Path:
-        path = folder / f"{self.name.replace(' ', '_')}.scenario"
+        path = folder / self.file_name
+        if path.exists():
+            return path
         header = [
             MAGIC,
             self.num_nodes,
