@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 WIDTH, HEIGHT = 600, 380  # of a panel, margins included
-LEFT, RIGHT, TOP, BOTTOM = 72, 150, 44, 56
+LEFT, RIGHT, TOP, BOTTOM = 72, 160, 60, 56
 LABEL_GAP = 16
 INK, FAINT, GRID = "#1f2933", "#66727f", "#e3e8ed"
 FONT = "font-family='Helvetica, Arial, sans-serif'"
@@ -36,7 +36,9 @@ class Panel:
     x_falls: bool = False  # large values on the left
     mark_x: float | None = None
     mark_label: str = ""
+    x_range: tuple[float, float] | None = None  # logarithms
     y_range: tuple[float, float] | None = None
+    x_powers: bool = False  # write the numbers of the x axis as powers of ten
 
 
 def decades(values: list[float], padding: float = 0.08) -> tuple[float, float]:
@@ -68,10 +70,10 @@ class Axis:
         return [10.0**e for e in whole if e % every == 0]
 
 
-def number(value: float) -> str:
-    if 0.0009 < value < 10:
-        return f"{value:g}"
-    if 10 <= value < 1e7 and value == round(value):
+def number(value: float, powers: bool = False) -> str:
+    if 0.9e-4 < value < 10 and not powers:
+        return f"{value:.4f}".rstrip("0").rstrip(".")
+    if 10 <= value < 1e6 and not powers:
         return f"{round(value):,}"
     exponent = math.floor(math.log10(value) + 1e-9)
     factor = value / 10.0**exponent
@@ -80,7 +82,7 @@ def number(value: float) -> str:
 
 
 def text(x: float, y: float, words: str, **style: object) -> str:
-    attributes = {"fill": INK, "font-size": 12, **style}
+    attributes = {"fill": INK, "font_size": 12, **style}
     given = " ".join(f"{name.replace('_', '-')}='{value}'" for name, value in attributes.items())
     return f"<text x='{x:.1f}' y='{y:.1f}' {FONT} {given}>{words}</text>"
 
@@ -113,14 +115,21 @@ def draw_panel(panel: Panel, left: float, top: float) -> list[str]:
     if not drawn:
         return [*parts, text(x1, (y1 + y2) / 2, "no data", fill=FAINT)]
     xs = [x for s in drawn for x, _ in s.points] + ([panel.mark_x] if panel.mark_x else [])
-    x_low, x_high = decades(xs, padding=0.04)
     ends = (x2, x1) if panel.x_falls else (x1, x2)
-    x_axis = Axis(x_low, x_high, *ends)
+    x_axis = Axis(*(panel.x_range or decades(xs, padding=0.04)), *ends)
     y_axis = Axis(*(panel.y_range or decades([y for s in drawn for _, y in s.points])), y2, y1)
 
     for tick in x_axis.ticks():
         parts.append(line(x_axis(tick), y1, x_axis(tick), y2, GRID))
-        parts.append(text(x_axis(tick), y2 + 18, number(tick), fill=FAINT, text_anchor="middle"))
+        parts.append(
+            text(
+                x_axis(tick),
+                y2 + 18,
+                number(tick, panel.x_powers),
+                fill=FAINT,
+                text_anchor="middle",
+            )
+        )
     for tick in y_axis.ticks():
         parts.append(line(x1, y_axis(tick), x2, y_axis(tick), GRID))
         parts.append(text(x1 - 8, y_axis(tick) + 4, number(tick), fill=FAINT, text_anchor="end"))

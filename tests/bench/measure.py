@@ -7,7 +7,16 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from driver import Driver
 from graphs import Scenario
-from solvers import ALPHA, Cost, ScipyPeer, error, least_iterations, reference, timed
+from solvers import (
+    ALPHA,
+    MAX_ITERATIONS,
+    Cost,
+    ScipyPeer,
+    error,
+    least_iterations,
+    reference,
+    timed,
+)
 
 BUDGET = 1e-7
 OURS = "coden"
@@ -71,18 +80,19 @@ class Exact:
             self.start = reference(self.operators[0], self.x, None)
             self.last = reference(self.operators[-1], self.x, self.start)
 
-    def least_counts(self, tolerance: float) -> list[int]:
-        """Iterations of each step, each from where the one before left off."""
+    def least_counts(self, tolerance: float) -> tuple[list[int], list[float]]:
+        """Iterations of each step, from where the one before left off, and the errors."""
         peer = ScipyPeer()
-        counts = []
+        counts, errors = [], []
         z = np.float32(ALPHA) * self.some_x
         for operator, exact in zip(self.operators, self.some_z, strict=True):
             prepared = peer.prepare(operator, self.some_x)
-            count, z, _ = least_iterations(
+            count, z, left = least_iterations(
                 lambda z, prepared=prepared: peer.iterate(prepared, z, 1), z, exact, tolerance
             )
             counts.append(count)
-        return counts
+            errors.append(left)
+        return counts, errors
 
 
 def least(best: list[Cost] | None, now: list[Cost]) -> list[Cost]:
@@ -148,7 +158,7 @@ def measure(
         for peer in warm:
             if repetition == 0:
                 counts[peer.name], costs, errors[peer.name] = verified_counts(
-                    peer, exact, found[BUDGET]
+                    peer, exact, found[BUDGET][0]
                 )
             else:
                 costs, _ = run_peer(peer, exact, counts[peer.name], verify=False)
@@ -179,10 +189,11 @@ def our_errors(driver: Driver, scenario: Scenario, exact: Exact) -> dict[str, fl
     }
 
 
-def add_tolerance(result, driver, exact, tolerance, counts, warm) -> None:
+def add_tolerance(result, driver, exact, tolerance, found, warm) -> None:
     """Points of the picture away from the budget: ours is run, a peer's time follows from
     its number of iterations, which all cost the same."""
     scenario = result.scenario
+    counts, peer_errors = found
     costs, errors = None, {}
     for repetition in range(2):
         run = driver.solve(scenario, tolerance, save=repetition == 0)
@@ -197,11 +208,12 @@ def add_tolerance(result, driver, exact, tolerance, counts, warm) -> None:
         for phase in ("start", "batches"):
             full = result.find(peer.name, phase)
             count = counts[0] if phase == "start" else sum(counts[1:])
+            left = peer_errors[0 if phase == "start" else -1]
             share = count / max(full.iterations, 1)
             result.points.append(
                 Point(
                     *(scenario.name, peer.name, tolerance, phase),
-                    *(full.wall * share, full.cpu * share, tolerance, full.steps, count),
+                    *(full.wall * share, full.cpu * share, left, full.steps, count),
                     note="time from the number of iterations",
                 )
             )
@@ -211,11 +223,9 @@ def add_cold(result, peer, exact, repetitions, tolerances) -> None:
     """A peer that can only start from nothing, perhaps with one column."""
     scenario = result.scenario
     operator = exact.operators[0]
-    x = peer.column(exact.x) if peer.columns else exact.some_x
-    target = reference(operator, x, None) if peer.columns else exact.some_z[0]
+    if peer.columns:
+        target = reference(operator, peer.column(exact.x), None)
     prepared = peer.prepare(operator, exact.x)
-    plain = ScipyPeer()
-    matrix = plain.prepare(operator, x)
 
     def verify(z) -> float:
         if peer.columns:
@@ -223,23 +233,20 @@ def add_cold(result, peer, exact, repetitions, tolerances) -> None:
         return error(peer.read(z), exact.start)
 
     for tolerance in {*tolerances, BUDGET}:
-        count, _, _ = least_iterations(
-            lambda z: plain.iterate(matrix, z, 1), np.float32(ALPHA) * x, target, tolerance
-        )
-        # Series that start elsewhere need an iteration or two more or less.
-        count = max(count - 2, 1)
-        while True:
-            z, cost = timed(lambda count=count: peer.iterate(prepared, None, count))
-            if verify(z) <= tolerance or count > 200:
-                break
-            count += 1
-        best = [cost]
-        for _ in range(repetitions - 1):
-            best = least(best, [timed(lambda n=count: peer.iterate(prepared, None, n))[1]])
+        # The error falls with every iteration, so halving finds the least number.
+        few, many = 0, MAX_ITERATIONS
+        while many - few > 1:
+            middle = (few + many) // 2
+            enough = verify(peer.iterate(prepared, None, middle)) <= tolerance
+            few, many = (few, middle) if enough else (middle, many)
+        best = None
+        for _ in range(repetitions):
+            z, cost = timed(lambda count=many: peer.iterate(prepared, None, count))
+            best = least(best, [cost])
         times = scenario.num_columns if peer.columns else 1
         result.points.append(
             Point(
                 *(scenario.name, peer.name, tolerance, "start"),
-                *(best[0].wall * times, best[0].cpu * times, verify(z), 1, count, peer.note),
+                *(best[0].wall * times, best[0].cpu * times, verify(z), 1, many, peer.note),
             )
         )

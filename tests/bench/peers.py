@@ -212,8 +212,8 @@ def write_files(bench: Bench, out: Path) -> None:
             writer.writeheader()
             writer.writerows(points)
         subtitle = [
-            "Up to 1e-7, the error that is promised; one thread, least of "
-            f"{bench.args.repetitions}, {bench.args.clock} time. Lower is faster.",
+            f"The budget is {BUDGET:g}. One thread, least of {bench.args.repetitions} "
+            f"repetitions, {bench.args.clock} time; lower is faster.",
             "Peers are charged for their iterations alone, coden for graph update and solve.",
         ]
         title = "Time against verified error"

@@ -13,6 +13,8 @@ COLORS = {
     "scikit-network": "#57606a",
     "networkit": "#a16207",
 }
+LEAST_ERROR = 1e-9  # results that are better still are drawn here
+ERRORS = (-9.2, -2.8)
 
 
 def panels(comparisons: list[Comparison], clock: str) -> list[Panel]:
@@ -28,10 +30,11 @@ def panels(comparisons: list[Comparison], clock: str) -> list[Panel]:
         pair = []
         for phase, title in titles.items():
             panel = Panel(title, "verified error, worst column", "seconds", x_falls=True)
+            panel.x_range, panel.x_powers = ERRORS, True
             panel.mark_x, panel.mark_label = BUDGET, "budget"
             for solver, color in COLORS.items():
                 points = [
-                    (max(p.error, 1e-12), p.seconds(clock) / p.steps)
+                    (min(max(p.error, LEAST_ERROR), 1e-3), p.seconds(clock) / p.steps)
                     for p in comparison.points
                     if (p.solver, p.phase) == (solver, phase) and p.steps
                 ]

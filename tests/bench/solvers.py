@@ -154,7 +154,7 @@ class SknetworkPeer(ScipyPeer):
 
     name = "scikit-network"
     module = "sknetwork"
-    note = "one column of |x|, times F"
+    note = "one column of abs(x), times F"
     warm = False
     columns = 1
 
