@@ -263,21 +263,28 @@ arrow::Result<BatchPtr> SnapshotRows(const Scenario& scenario) {
       count, arrow::ArrayVector{snapshots, ids, embeddings});
 }
 
-// Write one snapshot below the folder --out.
+// Write a snapshot below the folder --out, a few times: the first call of a process also
+// pays for setting up Arrow, which a run pays once.
 arrow::Result<Json> Snapshot(const Scenario& scenario, const Arguments& arguments) {
+  constexpr int kPasses = 4;
   ARROW_ASSIGN_OR_RAISE(const BatchPtr rows, SnapshotRows(scenario));
   const RunLayout layout{arguments.out};
   const Schedule schedule(1);
-  const Stopwatch watch;
-  SnapshotWriter writer(SnapshotOptions{}, layout, schedule, scenario.num_columns,
-                        SnapshotProvenance{}, /*keep=*/nullptr);
-  ARROW_RETURN_NOT_OK(writer.Bind(rows->schema()).status());
   const Emit nothing = [](const BatchPtr&) { return arrow::Status::OK(); };
-  ARROW_RETURN_NOT_OK(writer.Push(rows, nothing));
-  ARROW_RETURN_NOT_OK(writer.Finish(nothing));
-  const Cost cost = watch.Elapsed();
-  return Json{{"wall", cost.wall},
-              {"cpu", cost.cpu},
+  Cost least;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const Stopwatch watch;
+    SnapshotWriter writer(SnapshotOptions{}, layout, schedule, scenario.num_columns,
+                          SnapshotProvenance{}, /*keep=*/nullptr);
+    ARROW_RETURN_NOT_OK(writer.Bind(rows->schema()).status());
+    ARROW_RETURN_NOT_OK(writer.Push(rows, nothing));
+    ARROW_RETURN_NOT_OK(writer.Finish(nothing));
+    const Cost cost = watch.Elapsed();
+    least.wall = pass == 0 ? cost.wall : std::min(least.wall, cost.wall);
+    least.cpu = pass == 0 ? cost.cpu : std::min(least.cpu, cost.cpu);
+  }
+  return Json{{"wall", least.wall},
+              {"cpu", least.cpu},
               {"path", layout.Path(RunLayout::Snapshot(0))}};
 }
 

@@ -2,7 +2,7 @@
 """Compare the engine with the programs that a user would otherwise take.
 
     ninja -C build tests/engine_driver coden
-    .venv/bin/python tests/bench/peers.py --data FOLDER          all rows (about an hour)
+    .venv/bin/python tests/bench/peers.py --data FOLDER          all rows (about two hours)
     .venv/bin/python tests/bench/peers.py --rows dblp single     some of them
     .venv/bin/python tests/bench/peers.py --quick                below a minute, for CI
 
@@ -34,7 +34,7 @@ import solver_rows
 import solvers
 from chart import write_figure
 from driver import Driver
-from measure import BUDGET, Comparison, measure
+from measure import BEST_PEER, BUDGET, Comparison, measure
 from picture import panels
 from table import Row, render, render_rows, seconds
 
@@ -88,7 +88,7 @@ class Bench:
             return
         scenario = self.real(name)
         if scenario is None:
-            self.rows.append(Row(name, solver_rows.BEST_PEER, need, goal, note="data are absent"))
+            self.rows.append(Row(name, BEST_PEER, need, goal, note="data are absent"))
             return
         comparison = self.compare(scenario, True, TOLERANCES)
         self.rows += solver_rows.against_peer(comparison, self.args.clock, need, goal)
@@ -220,7 +220,8 @@ def write_files(bench: Bench, out: Path) -> None:
         write_figure(
             out / "peers.svg", title, subtitle, panels(bench.comparisons, bench.args.clock)
         )
-    print(f"written: {out}/peers.json, peers.csv, peers.svg", file=sys.stderr)
+    files = "peers.json, peers.csv and peers.svg" if points else "peers.json"
+    print(f"written to {out}: {files}", file=sys.stderr)
 
 
 def parse() -> argparse.Namespace:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from driver import Driver
 from graphs import Scenario
-from measure import BUDGET, OURS, Comparison, least
+from measure import BEST_PEER, BUDGET, OURS, Comparison, least
 from solvers import Cost, error, reference
 from table import Row, seconds
-
-BEST_PEER = "scipy float32"
 
 
 def against_peer(
