@@ -30,6 +30,14 @@ def against_peer(
             row.failed = f"error above {BUDGET:g}"
         if peer.error > BUDGET:
             row.note = f"float32 stalls above {BUDGET:g}: least error taken"
+        fastest = min(
+            (p for p in comparison.points if (p.phase, p.tolerance) == (phase, BUDGET)),
+            key=lambda p: p.seconds(clock) if p.solver != OURS else float("inf"),
+        )
+        if fastest.solver != BEST_PEER:
+            ratio = fastest.seconds(clock) / ours.seconds(clock)
+            faster = f"{fastest.solver} is faster: {ratio:.3g}x"
+            row.note = "; ".join(filter(None, [row.note, faster]))
         rows.append(row)
     return rows
 
