@@ -1,0 +1,339 @@
+// Our side of tests/bench/peers.py: run a scenario through graph and engine, and print
+// what every step cost as JSON.
+//
+//     engine_driver MODE SCENARIO [--epsilon E] [--alpha A] [--threads N] [--limit N]
+//                   [--out PREFIX]
+//
+//     batches            the start, then every batch as one update
+//     single             the start, then the edges of the batches one at a time
+//     resolve            the same steps as batches, each by an engine that starts afresh
+//     gather_bandwidth   sum the cache lines of all neighbours: what the memory allows
+//     snapshot           write the features as a snapshot, by the stage that does so
+//     spin               whether two threads get two cores; takes no scenario
+//
+// Charged is what a user pays for an update: applying the events and solving. Features
+// are handed over before the clock starts, as they are for every peer. With --out, the
+// embeddings after the start and after the last step go to PREFIX.start and PREFIX.last
+// as raw float32, so that the caller can verify them.
+
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include "bench/gather_internal.h"
+#include "bench/scenario_internal.h"
+#include "bench/stopwatch_internal.h"
+#include "coden/embed/embedding_engine.h"
+#include "coden/graph/event_graph.h"
+#include "coden/snapshot/snapshot_writer.h"
+
+namespace coden {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Arguments {
+  std::string mode;
+  std::string scenario;
+  std::string out;
+  double alpha = 0.2;
+  double epsilon = 1e-7;
+  int threads = 1;
+  std::size_t limit = 0;  // steps after the start; 0 is all
+};
+
+arrow::Result<Arguments> Parse(std::span<char*> words) {
+  Arguments arguments;
+  std::size_t next = 1;
+  if (next < words.size()) arguments.mode = words[next++];
+  if (next < words.size() && *words[next] != '-') arguments.scenario = words[next++];
+  for (; next + 1 < words.size(); next += 2) {
+    const std::string name = words[next];
+    const std::string value = words[next + 1];
+    if (name == "--alpha") {
+      arguments.alpha = std::stod(value);
+    } else if (name == "--epsilon") {
+      arguments.epsilon = std::stod(value);
+    } else if (name == "--threads") {
+      arguments.threads = std::stoi(value);
+    } else if (name == "--limit") {
+      arguments.limit = std::stoul(value);
+    } else if (name == "--out") {
+      arguments.out = value;
+    } else {
+      return arrow::Status::Invalid("there is no option ", name);
+    }
+  }
+  if (next != words.size()) return arrow::Status::Invalid("an option lacks its value");
+  return arguments;
+}
+
+// The dense sweeps of an engine, for the share of the memory bandwidth that they reach.
+struct DenseSweeps {
+  double seconds = 0.0;
+  std::int64_t lines = 0;  // one per arc and block of columns, of `line_bytes` each
+  int line_bytes = 64;
+};
+
+// The solver does not report its sweeps yet; 0 leaves the row of the table open.
+DenseSweeps SweepsOf(const EmbeddingEngine&) { return {}; }
+
+arrow::Status SaveRows(const EmbeddingEngine& engine, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  std::vector<float> row(engine.num_columns());
+  for (NodeId node = 0; node < engine.num_nodes(); ++node) {
+    engine.CopyRow(node, row.data());
+    file.write(reinterpret_cast<const char*>(row.data()),
+               static_cast<std::streamsize>(row.size() * sizeof(float)));
+  }
+  file.close();
+  if (!file) return arrow::Status::IOError("cannot write '", path, "'");
+  return arrow::Status::OK();
+}
+
+// A graph and the engine that follows it.
+class Replay {
+ public:
+  Replay(const Scenario& scenario, const Arguments& arguments)
+      : scenario_(scenario), arguments_(arguments), graph_(Options(scenario)) {
+    graph_.Grow(static_cast<NodeId>(scenario.num_nodes));
+  }
+
+  const DynamicGraph& graph() const { return graph_.graph(); }
+  const EmbeddingEngine& engine() const { return *engine_; }
+
+  /// Put a new engine in place that has the features and has solved nothing.
+  arrow::Status StartEngine() {
+    EmbedOptions options;
+    options.alpha = arguments_.alpha;
+    options.epsilon = arguments_.epsilon;
+    engine_ = std::make_unique<EmbeddingEngine>(options, scenario_.num_columns);
+    engine_->Grow(static_cast<NodeId>(scenario_.num_nodes));
+    return scenario_.ForEachFeature([this](NodeId node, std::span<const float> row) {
+      engine_->SetFeatures(node, row);
+    });
+  }
+
+  arrow::Result<Cost> Apply(std::int64_t begin, std::int64_t end) {
+    const Stopwatch watch;
+    for (std::int64_t index = begin; index < end; ++index) {
+      ARROW_RETURN_NOT_OK(graph_.Apply(scenario_.edge(index), changes_));
+    }
+    return watch.Elapsed();
+  }
+
+  /// Forget what changed and claim that every arc is new, as it is to a new engine.
+  void ClaimAllNew() {
+    changes_.Clear();
+    DynamicGraph empty;
+    empty.Grow(graph().num_nodes());
+    for (NodeId node = 0; node < empty.num_nodes(); ++node) {
+      changes_.BeforeChange(empty, node);
+    }
+  }
+
+  Cost Update(SolveWork* work) {
+    const Stopwatch watch;
+    *work = engine_->Update(graph(), changes_);
+    changes_.Clear();
+    return watch.Elapsed();
+  }
+
+ private:
+  static GraphOptions Options(const Scenario& scenario) {
+    GraphOptions options;
+    options.directed = scenario.directed;
+    return options;
+  }
+
+  const Scenario& scenario_;
+  const Arguments& arguments_;
+  EventGraph graph_;
+  NeighbourhoodChanges changes_;
+  std::unique_ptr<EmbeddingEngine> engine_;
+};
+
+// Where each step ends, as numbers of edges.
+std::vector<std::int64_t> StepEnds(const Scenario& scenario, const Arguments& arguments) {
+  std::vector<std::int64_t> ends = scenario.step_ends;
+  if (arguments.mode == "single" && !ends.empty()) {
+    ends.resize(1);
+    while (ends.back() < scenario.step_ends.back()) ends.push_back(ends.back() + 1);
+  }
+  if (arguments.limit > 0) ends.resize(std::min(ends.size(), arguments.limit + 1));
+  return ends;
+}
+
+arrow::Result<Json> Solve(const Scenario& scenario, const Arguments& arguments) {
+  ResetPeakMemory();
+  const double memory_before = StatusBytes("VmRSS");
+  Replay replay(scenario, arguments);
+  ARROW_RETURN_NOT_OK(replay.StartEngine());
+  const std::vector<std::int64_t> ends = StepEnds(scenario, arguments);
+  Json steps = Json::array();
+  double memory_peak = 0.0;
+  std::int64_t begin = 0;
+  for (std::size_t step = 0; step < ends.size(); ++step) {
+    ARROW_ASSIGN_OR_RAISE(const Cost apply, replay.Apply(begin, ends[step]));
+    if (arguments.mode == "resolve") {
+      ARROW_RETURN_NOT_OK(replay.StartEngine());
+      replay.ClaimAllNew();
+    }
+    SolveWork work;
+    const Cost update = replay.Update(&work);
+    memory_peak = std::max(memory_peak, StatusBytes("VmHWM"));
+    steps.push_back({{"edges", ends[step] - begin},
+                     {"apply_wall", apply.wall},
+                     {"apply_cpu", apply.cpu},
+                     {"update_wall", update.wall},
+                     {"update_cpu", update.cpu},
+                     {"sweeps", work.sweeps},
+                     {"error_bound", replay.engine().ErrorBound()}});
+    begin = ends[step];
+    if (arguments.out.empty()) continue;
+    if (step == 0)
+      ARROW_RETURN_NOT_OK(SaveRows(replay.engine(), arguments.out + ".start"));
+    if (step + 1 == ends.size()) {
+      ARROW_RETURN_NOT_OK(SaveRows(replay.engine(), arguments.out + ".last"));
+    }
+  }
+  const DenseSweeps sweeps = SweepsOf(replay.engine());
+  return Json{{"steps", steps},
+              {"num_nodes", scenario.num_nodes},
+              {"num_columns", scenario.num_columns},
+              {"num_arcs", replay.graph().num_arcs()},
+              {"memory_before", memory_before},
+              {"memory_peak", memory_peak},
+              {"sweep_seconds", sweeps.seconds},
+              {"sweep_lines", sweeps.lines},
+              {"sweep_line_bytes", sweeps.line_bytes}};
+}
+
+arrow::Result<Json> Gather(const Scenario& scenario, const Arguments& arguments) {
+  Replay replay(scenario, arguments);
+  ARROW_RETURN_NOT_OK(replay.Apply(0, scenario.step_ends.back()).status());
+  Json sizes = Json::object();
+  for (const auto& [line_bytes, result] : GatherBandwidth(replay.graph())) {
+    sizes[std::to_string(line_bytes)] = {{"seconds", result.seconds},
+                                         {"lines", result.lines},
+                                         {"checksum", result.checksum}};
+  }
+  return Json{{"line_bytes", sizes}};
+}
+
+// The features as the rows that `embed` would emit for one snapshot.
+arrow::Result<BatchPtr> SnapshotRows(const Scenario& scenario) {
+  const auto element = arrow::field("element", arrow::float32(), /*nullable=*/false);
+  std::vector<float> values;
+  std::vector<std::int64_t> nodes;
+  std::vector<std::int32_t> offsets = {0};
+  ARROW_RETURN_NOT_OK(
+      scenario.ForEachFeature([&](NodeId node, std::span<const float> row) {
+        nodes.push_back(node);
+        values.insert(values.end(), row.begin(), row.end());
+        offsets.push_back(static_cast<std::int32_t>(values.size()));
+      }));
+  const auto count = static_cast<std::int64_t>(nodes.size());
+  const auto num_values = static_cast<std::int64_t>(values.size());
+  auto numbers = std::make_shared<arrow::FloatArray>(
+      num_values, arrow::Buffer::FromVector(std::move(values)));
+  auto embeddings = std::make_shared<arrow::ListArray>(
+      arrow::list(element), count, arrow::Buffer::FromVector(std::move(offsets)),
+      numbers);
+  auto snapshots = std::make_shared<arrow::Int32Array>(
+      count, arrow::Buffer::FromVector(std::vector<std::int32_t>(count, 0)));
+  auto ids = std::make_shared<arrow::Int64Array>(
+      count, arrow::Buffer::FromVector(std::move(nodes)));
+  return arrow::RecordBatch::Make(
+      arrow::schema(
+          {arrow::field("snapshot", arrow::int32(), /*nullable=*/false),
+           arrow::field("node", arrow::int64(), /*nullable=*/false),
+           arrow::field("embedding", arrow::list(element), /*nullable=*/false)}),
+      count, arrow::ArrayVector{snapshots, ids, embeddings});
+}
+
+// Write a snapshot below the folder --out, a few times: the first call of a process also
+// pays for setting up Arrow, which a run pays once.
+arrow::Result<Json> Snapshot(const Scenario& scenario, const Arguments& arguments) {
+  constexpr int kPasses = 4;
+  ARROW_ASSIGN_OR_RAISE(const BatchPtr rows, SnapshotRows(scenario));
+  const RunLayout layout{arguments.out};
+  const Schedule schedule(1);
+  const Emit nothing = [](const BatchPtr&) { return arrow::Status::OK(); };
+  Cost least;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const Stopwatch watch;
+    SnapshotWriter writer(SnapshotOptions{}, layout, schedule, scenario.num_columns,
+                          SnapshotProvenance{}, /*keep=*/nullptr);
+    ARROW_RETURN_NOT_OK(writer.Bind(rows->schema()).status());
+    ARROW_RETURN_NOT_OK(writer.Push(rows, nothing));
+    ARROW_RETURN_NOT_OK(writer.Finish(nothing));
+    const Cost cost = watch.Elapsed();
+    least.wall = pass == 0 ? cost.wall : std::min(least.wall, cost.wall);
+    least.cpu = pass == 0 ? cost.cpu : std::min(least.cpu, cost.cpu);
+  }
+  return Json{{"wall", least.wall},
+              {"cpu", least.cpu},
+              {"path", layout.Path(RunLayout::Snapshot(0))}};
+}
+
+double SpinSeconds(int num_threads) {
+  const auto spin = [] {
+    for (volatile std::int64_t count = 0; count < 200'000'000;) count = count + 1;
+  };
+  const Stopwatch watch;
+  std::vector<std::thread> threads;
+  for (int i = 1; i < num_threads; ++i) threads.emplace_back(spin);
+  spin();
+  for (std::thread& thread : threads) thread.join();
+  return watch.Elapsed().wall;
+}
+
+arrow::Result<Json> Run(const Arguments& arguments) {
+  if (arguments.mode == "spin") {
+    return Json{{"one_thread", SpinSeconds(1)}, {"two_threads", SpinSeconds(2)}};
+  }
+  using Mode = arrow::Result<Json> (*)(const Scenario&, const Arguments&);
+  static const std::map<std::string, Mode> modes = {{"batches", Solve},
+                                                    {"single", Solve},
+                                                    {"resolve", Solve},
+                                                    {"gather_bandwidth", Gather},
+                                                    {"snapshot", Snapshot}};
+  const auto mode = modes.find(arguments.mode);
+  if (mode == modes.end()) {
+    return arrow::Status::Invalid("there is no mode '", arguments.mode, "'");
+  }
+  ARROW_ASSIGN_OR_RAISE(const Scenario scenario, Scenario::Read(arguments.scenario));
+  return mode->second(scenario, arguments);
+}
+
+arrow::Result<Json> Main(std::span<char*> words) {
+  ARROW_ASSIGN_OR_RAISE(const Arguments arguments, Parse(words));
+  const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(arguments.threads));
+  return Run(arguments);
+}
+
+}  // namespace
+}  // namespace coden
+
+int main(int argc, char** argv) {
+  const auto result = coden::Main({argv, static_cast<std::size_t>(argc)});
+  if (!result.ok()) {
+    std::cerr << "engine_driver: " << result.status().message() << '\n';
+    return 1;
+  }
+  std::cout << *result << '\n';
+  return 0;
+}
