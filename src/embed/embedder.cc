@@ -7,6 +7,7 @@
 #include <arrow/builder.h>
 #include <arrow/type.h>
 
+#include "coden/pipeline/error.h"
 #include "coden/read/event_batch.h"
 
 namespace coden {
@@ -16,6 +17,9 @@ namespace {
 // Numbers per emitted batch: a snapshot of any size passes in pieces. Pieces are counted
 // in nodes, so they do not depend on how the log was read.
 constexpr std::int64_t kNumbersPerBatch = 1 << 23;
+
+// Two routes to one number differ by this much in their error weights.
+constexpr double kAuditTolerance = 1e-5;
 
 arrow::Status LogChanged() {
   return arrow::Status::Invalid("an input changed while it was read; run again");
@@ -115,34 +119,52 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
     ARROW_RETURN_NOT_OK(options_.stop.Poll());
     changes_.Clear();
     figures_.work.Add(work);
-    figures_.worst_error_bound =
-        std::max(figures_.worst_error_bound,
-                 engine_.ErrorBound() /
-                     static_cast<double>(std::max(point.num_nodes, std::int64_t{1})));
-    ARROW_RETURN_NOT_OK(EmitSnapshot(point.snapshot, emit));
+    ARROW_RETURN_NOT_OK(CheckBounds(point));
+    ARROW_RETURN_NOT_OK(EmitSnapshot(point, emit));
   }
   return arrow::Status::OK();
 }
 
-arrow::Status Embedder::EmitSnapshot(int snapshot, const Emit& emit) {
+arrow::Status Embedder::CheckBounds(const SchedulePoint& point) {
+  const auto num_nodes = static_cast<double>(point.num_nodes);
+  const double epsilon = options_.embed.epsilon;
+  if (!(engine_.ErrorBound() <= epsilon * num_nodes)) {
+    return UsageError(
+        "`embed.epsilon` is below what float64 can hold for these features: ", epsilon,
+        "; at snapshot ", point.snapshot, " the least is about ",
+        engine_.ErrorBound() / num_nodes);
+  }
+  const int audit = options_.embed.audit;
+  if (audit == 0 || (point.snapshot + 1) % audit != 0) return arrow::Status::OK();
+  if (engine_.Audit(graph_.graph()) > 1.0 + kAuditTolerance) {
+    return CorruptionError(
+        "the audit of snapshot ", point.snapshot,
+        " found an error above the proven bound; the run is not to be "
+        "trusted: check the machine's memory and report the case. Now: ",
+        engine_.ErrorBound() / num_nodes, " per node");
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status Embedder::EmitSnapshot(const SchedulePoint& point, const Emit& emit) {
   const int width = engine_.num_columns();
   const std::int64_t rows_per_batch = std::max<std::int64_t>(1, kNumbersPerBatch / width);
   std::vector<NodeId> rows;
+  std::vector<double> rounding(width, 0.0);
   const auto flush = [&]() -> arrow::Status {
     const auto count = static_cast<std::int64_t>(rows.size());
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> values,
                           arrow::AllocateBuffer(count * width * sizeof(float)));
     auto* out = reinterpret_cast<float*>(values->mutable_data());
     std::vector<std::int32_t> offsets(count + 1);
-    for (std::int64_t row = 0; row < count; ++row) {
-      engine_.CopyRow(rows[row], out + row * width);
+    engine_.CopyRows(rows, out, rounding);
+    for (std::int64_t row = 0; row < count; ++row)
       offsets[row + 1] = static_cast<std::int32_t>((row + 1) * width);
-    }
     ARROW_ASSIGN_OR_RAISE(auto ids, nodes_.Take(rows));
     auto numbers = std::make_shared<arrow::FloatArray>(count * width, values);
     auto embeddings = std::make_shared<arrow::ListArray>(
         EmbeddingType(), count, arrow::Buffer::FromVector(std::move(offsets)), numbers);
-    std::vector<std::int32_t> number(count, snapshot);
+    std::vector<std::int32_t> number(count, point.snapshot);
     auto snapshots = std::make_shared<arrow::Int32Array>(
         count, arrow::Buffer::FromVector(std::move(number)));
     rows.clear();
@@ -153,7 +175,14 @@ arrow::Status Embedder::EmitSnapshot(int snapshot, const Emit& emit) {
     if (static_cast<std::int64_t>(rows.size()) == rows_per_batch)
       ARROW_RETURN_NOT_OK(flush());
   }
-  return rows.empty() ? arrow::Status::OK() : flush();
+  if (!rows.empty()) ARROW_RETURN_NOT_OK(flush());
+  double worst = 0.0;
+  const std::vector<double> bounds = engine_.ErrorBounds();
+  for (int column = 0; column < width; ++column)
+    worst = std::max(worst, bounds[column] + rounding[column]);
+  figures_.error_bounds.push_back(
+      worst / static_cast<double>(std::max<std::int64_t>(point.num_nodes, 1)));
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

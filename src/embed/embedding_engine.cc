@@ -47,6 +47,7 @@ constexpr double kCleanUpTarget = 0.25;
 // Narrow blocks where there are fewer full ones than threads.
 constexpr int kNarrowest = 4;
 
+constexpr std::size_t kCopyRows = 1024;
 // Of an embedding whose features have unit scale.
 constexpr double kTypicalValue = 0.3;
 
@@ -309,21 +310,37 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
   return total;
 }
 
-void EmbeddingEngine::CopyRow(NodeId node, float* out, double* rounding) const {
+void EmbeddingEngine::CopyRows(std::span<const NodeId> nodes, float* out,
+                               std::span<double> rounding) const {
   const State& state = *state_;
-  const Row row = state.order.row_of(node);
-  const bool connected = state.order.connected(node);
-  const double scale = connected ? state.rule.OutScale(state.degrees[row]) : 1.0;
-  for (const ColumnBlock& block : state.blocks) {
-    const float* x = block.x() + static_cast<std::size_t>(row) * block.width();
-    for (int lane = 0; lane < static_cast<int>(block.columns().size()); ++lane) {
-      const int column = block.columns()[lane];
-      if (column < 0) continue;
-      const double value =
-          connected ? block.Value(row, lane) / scale : state.rule.alpha * x[lane];
-      out[column] = static_cast<float>(value);
-      if (rounding != nullptr) rounding[column] += std::abs(out[column] - value);
+  const auto width = static_cast<std::size_t>(state.num_columns);
+  const std::size_t num_chunks = (nodes.size() + kCopyRows - 1) / kCopyRows;
+  // Sums by chunks of fixed size, so that they do not depend on the threads.
+  std::vector<double> lost(num_chunks * width, 0.0);
+  tbb::parallel_for(std::size_t{0}, num_chunks, [&](std::size_t chunk) {
+    const std::size_t begin = chunk * kCopyRows;
+    const std::size_t end = std::min(nodes.size(), begin + kCopyRows);
+    for (const ColumnBlock& block : state.blocks) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const Row row = state.order.row_of(nodes[i]);
+        const bool connected = state.order.connected(nodes[i]);
+        const double scale =
+            connected ? 1.0 / state.rule.OutScale(state.degrees[row]) : state.rule.alpha;
+        const float* x = block.x() + static_cast<std::size_t>(row) * block.width();
+        for (int lane = 0; lane < static_cast<int>(block.columns().size()); ++lane) {
+          const int column = block.columns()[lane];
+          if (column < 0) continue;
+          const double value = (connected ? block.Value(row, lane) : x[lane]) * scale;
+          const auto rounded = static_cast<float>(value);
+          out[i * width + column] = rounded;
+          lost[chunk * width + column] += std::abs(rounded - value);
+        }
+      }
     }
+  });
+  for (std::size_t chunk = 0; chunk < num_chunks; ++chunk) {
+    for (std::size_t column = 0; column < width; ++column)
+      rounding[column] += lost[chunk * width + column];
   }
 }
 

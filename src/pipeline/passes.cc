@@ -154,9 +154,11 @@ arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs&
   const std::string snapshots =
       Count(static_cast<std::int64_t>(result.files.size()), "snapshots");
   const std::string columns = Count(inputs.columns.size(), "columns");
+  result.error_bounds = embedder->figures().error_bounds;
+  const auto& bounds = result.error_bounds;
   char bound[64];
   std::snprintf(bound, sizeof(bound), "error bound %.1e per node",
-                embedder->figures().worst_error_bound);
+                bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end()));
   result.figures = {
       {"embed", snapshots + ", " + columns, bound,
        times.source + times.stages[0] + times.stages[1]},

@@ -154,8 +154,6 @@ arrow::Result<PartRecord> RunEmbedPart(const Settings& settings,
     part.files.push_back(std::move(record));
     return arrow::Status::OK();
   };
-  ARROW_ASSIGN_OR_RAISE(const auto schedule, ScheduleToBatch(scheduled.schedule));
-  ARROW_RETURN_NOT_OK(write(RunLayout::kSchedule, "schedule.parquet", *schedule));
   ARROW_ASSIGN_OR_RAISE(const auto nodes,
                         NodesBatch(*inputs.nodes, scheduled.first_event));
   ARROW_RETURN_NOT_OK(write(RunLayout::kNodes, "nodes.parquet", *nodes));
@@ -163,6 +161,11 @@ arrow::Result<PartRecord> RunEmbedPart(const Settings& settings,
   const SnapshotProvenance provenance{prints.embed, part.parameters, prints.input};
   ARROW_ASSIGN_OR_RAISE(auto embedded,
                         RunEmbedPass(settings, inputs, scheduled, provenance, context));
+  Schedule proven = scheduled.schedule;
+  for (SchedulePoint& point : proven)
+    point.error_bound = embedded.error_bounds[point.snapshot];
+  ARROW_ASSIGN_OR_RAISE(const auto schedule, ScheduleToBatch(proven));
+  ARROW_RETURN_NOT_OK(write(RunLayout::kSchedule, "schedule.parquet", *schedule));
   part.figures = scheduled.figures;
   part.figures.insert(part.figures.end(), embedded.figures.begin(),
                       embedded.figures.end());

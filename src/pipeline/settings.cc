@@ -123,9 +123,8 @@ std::vector<Setting> DeclareAll() {
       Declare(CODEN_MEMBER(embed, alpha), Real{0.001, 1.0, Real::kHalfOpen},
               "Restart probability of personalised PageRank."),
       Declare(CODEN_MEMBER(embed, epsilon), Real{1e-14, 1.0, Real::kClosed},
-              "Largest residue left at a node; every column is within n times this of "
-              "the exact "
-              "value, in the L1 norm."),
+              "Mean error per node: every column is proven to be within n times this of "
+              "the exact value, in the L1 norm."),
       Declare(CODEN_MEMBER(embed, propagation),
               Choice<Propagation>{{{"mass", Propagation::kMass},
                                    {"average", Propagation::kAverage},
@@ -135,6 +134,9 @@ std::vector<Setting> DeclareAll() {
               "normalised on both sides (GCN)."),
       Declare(CODEN_MEMBER(embed, columns), Columns{},
               "Embed a slice of the feature columns only, such as 0:32."),
+      Declare(CODEN_MEMBER(embed, audit), Integer<int>{0, 1000000000},
+              "Check the proven error by another route at every so many snapshots, and "
+              "fail if it does not hold; 0 never does."),
 
       Declare(CODEN_MEMBER(snapshot, layout),
               Choice<SnapshotLayout>{{{"list", SnapshotLayout::kList},

@@ -26,12 +26,13 @@ std::string Counted(std::int64_t count, std::string_view one, std::string_view s
   return FormatCount(count) + " " + std::string(count == 1 ? one : several);
 }
 
-double LambdaOf(const std::vector<IniSection>& settings) {
-  const std::string_view text = FindIniSetting(settings, "sample", "lambda");
-  double lambda = 0.0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), lambda);
+double NumberOf(const std::vector<IniSection>& settings, std::string_view section,
+                std::string_view key) {
+  const std::string_view text = FindIniSetting(settings, section, key);
+  double number = 0.0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  return whole ? lambda : std::numeric_limits<double>::quiet_NaN();
+  return whole ? number : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string SummaryLine(const ReportInputs& inputs, const Schedule& schedule,
@@ -161,7 +162,8 @@ arrow::Result<std::string> HtmlReport(const ReportInputs& inputs) {
     page.Element("p", "No metrics: no model was trained in this run.").Close().Line();
   }
   if (inputs.schedule != nullptr) {
-    AddSamplingSection(page, schedule, LambdaOf(settings));
+    AddSamplingSection(page, schedule, NumberOf(settings, "sample", "lambda"));
+    AddEmbeddingSection(page, schedule, NumberOf(settings, "embed", "epsilon"));
     AddGraphSection(page, schedule);
   }
   const EpochLog log = ReadEpochLog(inputs.epoch_lines);

@@ -150,6 +150,14 @@ std::string FormatFixed(double value, int digits) {
   return text;
 }
 
+std::string FormatScientific(double value, int digits) {
+  if (!std::isfinite(value)) return {};
+  std::array<char, 64> buffer;
+  return {buffer.begin(), std::to_chars(buffer.begin(), buffer.end(), value,
+                                        std::chars_format::scientific, digits)
+                              .ptr};
+}
+
 std::string FormatShortest(double value) {
   if (!std::isfinite(value)) return {};
   std::array<char, 64> buffer;

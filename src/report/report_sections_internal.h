@@ -29,6 +29,9 @@ arrow::Result<Schedule> ReadScheduleColumns(const arrow::Table& table);
 /// Add sigma per snapshot against `lambda` (NaN: not known) and snapshots per interval.
 void AddSamplingSection(Markup& page, const Schedule& schedule, double lambda);
 
+/// Add the proven error per snapshot against `epsilon`; nothing where that is not known.
+void AddEmbeddingSection(Markup& page, const Schedule& schedule, double epsilon);
+
 /// Add nodes and edges over time.
 void AddGraphSection(Markup& page, const Schedule& schedule);
 

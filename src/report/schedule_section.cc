@@ -21,14 +21,16 @@ ResultsTable ScheduleTable(const Schedule& schedule) {
                    {"events", "events", ColumnType::kInteger},
                    {"num_nodes", "nodes", ColumnType::kInteger},
                    {"num_edges", "edges", ColumnType::kInteger},
-                   {"sigma", "sigma", ColumnType::kReal, 4}};
+                   {"sigma", "sigma", ColumnType::kReal, 4},
+                   {"error_bound", "error bound", ColumnType::kText}};
   for (const auto& point : schedule) {
     const std::string reason = point.at_prediction     ? "prediction time"
                                : point.prediction == 0 ? "initial graph"
                                                        : "threshold";
-    table.rows.push_back({std::int64_t{point.snapshot}, std::int64_t{point.prediction},
-                          reason, point.time, point.events, point.num_nodes,
-                          point.num_edges, point.sigma});
+    table.rows.push_back(
+        {std::int64_t{point.snapshot}, std::int64_t{point.prediction}, reason, point.time,
+         point.events, point.num_nodes, point.num_edges, point.sigma,
+         point.error_bound ? FormatScientific(*point.error_bound, 2) : std::string()});
   }
   return table;
 }
@@ -52,6 +54,25 @@ Chart SigmaChart(const Schedule& schedule, double lambda) {
   if (std::isfinite(lambda)) {
     chart.levels.push_back({"λ = " + FormatShortest(lambda), lambda});
   }
+  return chart;
+}
+
+Chart ErrorChart(const Schedule& schedule, double epsilon) {
+  Chart chart;
+  chart.label = "Proven error of " + std::to_string(schedule.size()) + " snapshots";
+  chart.x_name = "snapshot";
+  chart.y_name = "error / ε";
+  chart.whole_x = true;
+  chart.zero_y = true;
+  ChartSeries series{"error bound", SeriesStyle::kStems, {}, 2};
+  for (const auto& point : schedule) {
+    const double bound = point.error_bound.value_or(0.0);
+    series.points.push_back({static_cast<double>(point.snapshot), bound / epsilon,
+                             "snapshot " + std::to_string(point.snapshot) + ": at most " +
+                                 FormatScientific(bound, 2) + " per node"});
+  }
+  chart.series = {std::move(series)};
+  chart.levels.push_back({"ε = " + FormatShortest(epsilon), 1.0});
   return chart;
 }
 
@@ -111,6 +132,7 @@ arrow::Result<Schedule> ReadScheduleColumns(const arrow::Table& table) {
   ARROW_ASSIGN_OR_RAISE(const auto num_nodes, IntegerColumn(table, file, "num_nodes"));
   ARROW_ASSIGN_OR_RAISE(const auto num_edges, IntegerColumn(table, file, "num_edges"));
   ARROW_ASSIGN_OR_RAISE(const auto sigma, RealColumn(table, file, "sigma"));
+  ARROW_ASSIGN_OR_RAISE(const auto bounds, RealColumn(table, file, "error_bound"));
   Schedule schedule(snapshot.size());
   for (std::size_t row = 0; row < snapshot.size(); ++row) {
     schedule[row] = {static_cast<int>(snapshot[row]),
@@ -120,7 +142,8 @@ arrow::Result<Schedule> ReadScheduleColumns(const arrow::Table& table) {
                      events[row],
                      num_nodes[row],
                      num_edges[row],
-                     sigma[row]};
+                     sigma[row],
+                     bounds[row]};
   }
   return schedule;
 }
@@ -139,6 +162,16 @@ void AddSamplingSection(Markup& page, const Schedule& schedule, double lambda) {
   page.Open("details").Element("summary", "The schedule").Line();
   page.Raw(HtmlTable(ScheduleTable(schedule), kMaxTableRows, "schedule.parquet"));
   page.Close().Close().Line();
+}
+
+void AddEmbeddingSection(Markup& page, const Schedule& schedule, double epsilon) {
+  if (!std::isfinite(epsilon)) return;
+  page.Open("section").Element("h2", "Embedding").Line();
+  AddFigure(page, "Proven error",
+            "Bound on the mean error per node of the worst column, as written, in units "
+            "of ε.",
+            ErrorChart(schedule, epsilon));
+  page.Close().Line();
 }
 
 void AddGraphSection(Markup& page, const Schedule& schedule) {

@@ -23,6 +23,7 @@ std::shared_ptr<arrow::Schema> ScheduleSchema() {
       required("num_nodes", arrow::int64()),
       required("num_edges", arrow::int64()),
       required("sigma", arrow::float64()),
+      arrow::field("error_bound", arrow::float64()),
   });
 }
 
@@ -31,7 +32,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
   arrow::Int32Builder snapshot, prediction;
   arrow::BooleanBuilder at_prediction;
   arrow::Int64Builder time, events, num_nodes, num_edges;
-  arrow::DoubleBuilder sigma;
+  arrow::DoubleBuilder sigma, error_bound;
   for (const SchedulePoint& point : schedule) {
     ARROW_RETURN_NOT_OK(snapshot.Append(point.snapshot));
     ARROW_RETURN_NOT_OK(prediction.Append(point.prediction));
@@ -41,11 +42,13 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
     ARROW_RETURN_NOT_OK(num_nodes.Append(point.num_nodes));
     ARROW_RETURN_NOT_OK(num_edges.Append(point.num_edges));
     ARROW_RETURN_NOT_OK(sigma.Append(point.sigma));
+    ARROW_RETURN_NOT_OK(point.error_bound ? error_bound.Append(*point.error_bound)
+                                          : error_bound.AppendNull());
   }
   std::vector<std::shared_ptr<arrow::Array>> columns;
   for (arrow::ArrayBuilder* builder : std::initializer_list<arrow::ArrayBuilder*>{
            &snapshot, &prediction, &at_prediction, &time, &events, &num_nodes, &num_edges,
-           &sigma}) {
+           &sigma, &error_bound}) {
     ARROW_ASSIGN_OR_RAISE(auto column, builder->Finish());
     columns.push_back(std::move(column));
   }
@@ -77,6 +80,8 @@ arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table) {
     point.num_nodes = int64_at(5, row);
     point.num_edges = int64_at(6, row);
     point.sigma = static_cast<const arrow::DoubleArray&>(*batch->column(7)).Value(row);
+    const auto& bounds = static_cast<const arrow::DoubleArray&>(*batch->column(8));
+    if (bounds.IsValid(row)) point.error_bound = bounds.Value(row);
     if (point.snapshot != row) {
       return CorruptionError("the schedule's snapshots must count up from 0: row ", row,
                              " says ", point.snapshot);

@@ -37,6 +37,7 @@
 #include "coden/embed/embedding_engine.h"
 #include "coden/graph/event_graph.h"
 #include "coden/snapshot/snapshot_writer.h"
+#include "embed/column_block_internal.h"
 
 namespace coden {
 namespace {
@@ -79,21 +80,15 @@ arrow::Result<Arguments> Parse(std::span<char*> words) {
   return arguments;
 }
 
-// The dense sweeps of an engine, for the share of the memory bandwidth that they reach.
-struct DenseSweeps {
-  double seconds = 0.0;
-  std::int64_t lines = 0;  // one per arc and block of columns, of `line_bytes` each
-  int line_bytes = 64;
-};
-
-// The solver does not report its sweeps yet; 0 leaves the row of the table open.
-DenseSweeps SweepsOf(const EmbeddingEngine&) { return {}; }
+// A full block of float columns: what a sweep fetches for one arc.
+constexpr int kSweepLineBytes = ColumnBlock::kMostColumns * sizeof(float);
 
 arrow::Status SaveRows(const EmbeddingEngine& engine, const std::string& path) {
   std::ofstream file(path, std::ios::binary);
   std::vector<float> row(engine.num_columns());
+  std::vector<double> rounding(engine.num_columns());
   for (NodeId node = 0; node < engine.num_nodes(); ++node) {
-    engine.CopyRow(node, row.data());
+    engine.CopyRows({&node, 1}, row.data(), rounding);
     file.write(reinterpret_cast<const char*>(row.data()),
                static_cast<std::streamsize>(row.size() * sizeof(float)));
   }
@@ -111,6 +106,7 @@ class Replay {
   }
 
   const DynamicGraph& graph() const { return graph_.graph(); }
+  const NeighbourhoodChanges& changes() const { return changes_; }
   const EmbeddingEngine& engine() const { return *engine_; }
 
   /// Put a new engine in place that has the features and has solved nothing.
@@ -183,6 +179,7 @@ arrow::Result<Json> Solve(const Scenario& scenario, const Arguments& arguments) 
   const std::vector<std::int64_t> ends = StepEnds(scenario, arguments);
   Json steps = Json::array();
   double memory_peak = 0.0;
+  SolveWork total;
   std::int64_t begin = 0;
   for (std::size_t step = 0; step < ends.size(); ++step) {
     ARROW_ASSIGN_OR_RAISE(const Cost apply, replay.Apply(begin, ends[step]));
@@ -192,6 +189,7 @@ arrow::Result<Json> Solve(const Scenario& scenario, const Arguments& arguments) 
     }
     SolveWork work;
     const Cost update = replay.Update(&work);
+    total.Add(work);
     memory_peak = std::max(memory_peak, StatusBytes("VmHWM"));
     steps.push_back({{"edges", ends[step] - begin},
                      {"apply_wall", apply.wall},
@@ -199,6 +197,8 @@ arrow::Result<Json> Solve(const Scenario& scenario, const Arguments& arguments) 
                      {"update_wall", update.wall},
                      {"update_cpu", update.cpu},
                      {"sweeps", work.sweeps},
+                     {"proving_sweeps", work.proving_sweeps},
+                     {"pushed_arcs", work.pushed_arcs},
                      {"error_bound", replay.engine().ErrorBound()}});
     begin = ends[step];
     if (arguments.out.empty()) continue;
@@ -208,23 +208,23 @@ arrow::Result<Json> Solve(const Scenario& scenario, const Arguments& arguments) 
       ARROW_RETURN_NOT_OK(SaveRows(replay.engine(), arguments.out + ".last"));
     }
   }
-  const DenseSweeps sweeps = SweepsOf(replay.engine());
   return Json{{"steps", steps},
               {"num_nodes", scenario.num_nodes},
               {"num_columns", scenario.num_columns},
               {"num_arcs", replay.graph().num_arcs()},
               {"memory_before", memory_before},
               {"memory_peak", memory_peak},
-              {"sweep_seconds", sweeps.seconds},
-              {"sweep_lines", sweeps.lines},
-              {"sweep_line_bytes", sweeps.line_bytes}};
+              {"sweep_seconds", total.sweep_seconds},
+              {"sweep_lines", total.swept_arcs},
+              {"sweep_line_bytes", kSweepLineBytes}};
 }
 
 arrow::Result<Json> Gather(const Scenario& scenario, const Arguments& arguments) {
   Replay replay(scenario, arguments);
   ARROW_RETURN_NOT_OK(replay.Apply(0, scenario.step_ends.back()).status());
   Json sizes = Json::object();
-  for (const auto& [line_bytes, result] : GatherBandwidth(replay.graph())) {
+  for (const auto& [line_bytes, result] :
+       GatherBandwidth(replay.graph(), replay.changes())) {
     sizes[std::to_string(line_bytes)] = {{"seconds", result.seconds},
                                          {"lines", result.lines},
                                          {"checksum", result.checksum}};

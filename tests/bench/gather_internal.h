@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "bench/stopwatch_internal.h"
+#include "coden/embed/neighbourhood_changes.h"
 #include "coden/graph/dynamic_graph.h"
+#include "embed/row_order_internal.h"
 
 namespace coden {
 
@@ -82,13 +84,24 @@ GatherResult GatherLines(NodeId num_nodes, std::span<const NodeId> targets) {
   return result;
 }
 
-/// By size of a line in bytes: 64 and 128, the sizes that a sweep may use.
-inline std::map<int, GatherResult> GatherBandwidth(const DynamicGraph& graph) {
+/// By size of a line in bytes: 64 and 128, the sizes that a sweep may use. Lines lie in
+/// the order in which the engine keeps the rows of such a graph.
+inline std::map<int, GatherResult> GatherBandwidth(const DynamicGraph& graph,
+                                                   const NeighbourhoodChanges& changes) {
+  RowOrder order;
+  order.Grow(graph.num_nodes());
+  const auto connect = [&](NodeId node) {
+    if (!order.connected(node)) order.Connect(node);
+  };
+  for (const auto& change : changes.changes()) {
+    connect(change.node);
+    for (const NodeId node : graph.out_neighbours(change.node)) connect(node);
+  }
   std::vector<NodeId> targets;
   targets.reserve(graph.num_arcs());
-  for (NodeId node = 0; node < graph.num_nodes(); ++node) {
-    const auto neighbours = graph.out_neighbours(node);
-    targets.insert(targets.end(), neighbours.begin(), neighbours.end());
+  for (Row row = 0; row < order.num_connected(); ++row) {
+    for (const NodeId node : graph.out_neighbours(order.node_at(row)))
+      targets.push_back(order.row_of(node));
   }
   return {{64, GatherLines<16>(graph.num_nodes(), targets)},
           {128, GatherLines<32>(graph.num_nodes(), targets)}};

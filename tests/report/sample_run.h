@@ -83,7 +83,7 @@ inline std::shared_ptr<arrow::Table> ScheduleTable(int num_predictions, int num_
   std::vector<std::int32_t> snapshot, prediction;
   std::vector<bool> at_prediction;
   std::vector<std::int64_t> time, events, num_nodes, num_edges;
-  std::vector<double> sigma;
+  std::vector<double> sigma, error_bound;
   const auto add = [&](int k, bool closes, double shift) {
     const auto i = static_cast<std::int32_t>(snapshot.size());
     snapshot.push_back(i);
@@ -94,6 +94,7 @@ inline std::shared_ptr<arrow::Table> ScheduleTable(int num_predictions, int num_
     num_nodes.push_back(1500 + 140 * i);
     num_edges.push_back(1990 + 1180 * i + i * i);
     sigma.push_back(shift);
+    error_bound.push_back(6e-8 + 1e-9 * (i % 9));
   };
   add(0, false, 0.0);
   for (int k = 1; k <= num_predictions; ++k) {
@@ -101,20 +102,21 @@ inline std::shared_ptr<arrow::Table> ScheduleTable(int num_predictions, int num_
       add(k, false, 0.1 + 0.0003 * (i + k % 5));
     add(k, true, 0.02 + 0.01 * (k % 7));
   }
-  const auto schema = arrow::schema({arrow::field("snapshot", arrow::int32()),
-                                     arrow::field("prediction", arrow::int32()),
-                                     arrow::field("at_prediction", arrow::boolean()),
-                                     arrow::field("time", arrow::int64()),
-                                     arrow::field("events", arrow::int64()),
-                                     arrow::field("num_nodes", arrow::int64()),
-                                     arrow::field("num_edges", arrow::int64()),
-                                     arrow::field("sigma", arrow::float64())});
+  const auto schema = arrow::schema(
+      {arrow::field("snapshot", arrow::int32()),
+       arrow::field("prediction", arrow::int32()),
+       arrow::field("at_prediction", arrow::boolean()),
+       arrow::field("time", arrow::int64()), arrow::field("events", arrow::int64()),
+       arrow::field("num_nodes", arrow::int64()),
+       arrow::field("num_edges", arrow::int64()), arrow::field("sigma", arrow::float64()),
+       arrow::field("error_bound", arrow::float64())});
   return arrow::Table::Make(
       schema,
       {ArrayOf<arrow::Int32Builder>(snapshot), ArrayOf<arrow::Int32Builder>(prediction),
        ArrayOf<arrow::BooleanBuilder>(at_prediction), ArrayOf<arrow::Int64Builder>(time),
        ArrayOf<arrow::Int64Builder>(events), ArrayOf<arrow::Int64Builder>(num_nodes),
-       ArrayOf<arrow::Int64Builder>(num_edges), ArrayOf<arrow::DoubleBuilder>(sigma)});
+       ArrayOf<arrow::Int64Builder>(num_edges), ArrayOf<arrow::DoubleBuilder>(sigma),
+       ArrayOf<arrow::DoubleBuilder>(error_bound)});
 }
 
 inline ReportInputs Report() {

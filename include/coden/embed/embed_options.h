@@ -23,6 +23,7 @@ struct EmbedOptions {
   double epsilon = 1e-7;
   Propagation propagation = Propagation::kMass;
   std::optional<ColumnRange> columns;
+  int audit = 0;  ///< check the proven bounds by another route every so many snapshots
 };
 
 }  // namespace coden

@@ -24,8 +24,8 @@ struct EmbedderOptions {
 /// What the stage did, for the report.
 struct EmbedFigures {
   SolveWork work;
-  double worst_error_bound =
-      0.0;  ///< largest bound on ||h - z||_1 / n over all snapshots
+  /// By snapshot: the proven bound on ||h - z||_1 / n of the worst column, as emitted.
+  std::vector<double> error_bounds;
 };
 
 /// The `embed` stage: replay the events against a finished schedule and emit every
@@ -52,7 +52,9 @@ class Embedder : public Operator {
 
   /// Take every snapshot that is due after the events applied so far.
   arrow::Status TakeDue(const Emit& emit);
-  arrow::Status EmitSnapshot(int snapshot, const Emit& emit);
+  /// Say why the embeddings just updated cannot be used, if they cannot.
+  arrow::Status CheckBounds(const SchedulePoint& point);
+  arrow::Status EmitSnapshot(const SchedulePoint& point, const Emit& emit);
 
   EmbedderOptions options_;
   const Schedule& schedule_;

@@ -48,9 +48,10 @@ class EmbeddingEngine {
       const StopCheck& stopped = [] { return false; },
       std::optional<std::int64_t> num_present = std::nullopt);
 
-  /// Write the embedding of `node`, num_columns() numbers, as of the last update. Where
-  /// `rounding` is given, add to it, by column, what rounding to float32 lost.
-  void CopyRow(NodeId node, float* out, double* rounding = nullptr) const;
+  /// Write the embeddings of `nodes`, num_columns() numbers each, as of the last update.
+  /// Adds to `rounding`, by column, what rounding to float32 lost.
+  void CopyRows(std::span<const NodeId> nodes, float* out,
+                std::span<double> rounding) const;
 
   /// One column of one node, in full precision.
   double Value(NodeId node, int column) const;

@@ -43,6 +43,7 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
 
 struct EmbedPassResult {
   std::vector<FileRecord> files;
+  std::vector<double> error_bounds;  ///< by snapshot (SchedulePoint::error_bound)
   std::vector<StageFigure> figures;
 };
 

@@ -29,8 +29,12 @@ int DisplayWidth(std::string_view text);
 std::string MaskCredentials(std::string_view text);
 
 /// Write a finite number with `digits` after the point, and a number that is not finite
-/// as an empty text. Independent of the locale, as are the two below.
+/// as an empty text. Independent of the locale, as are those below.
 std::string FormatFixed(double value, int digits);
+
+/// Write a finite number as 1.5e-07 with `digits` after the point, and a number that is
+/// not finite as an empty text.
+std::string FormatScientific(double value, int digits);
 
 /// Write the shortest text that reads back as `value`.
 std::string FormatShortest(double value);

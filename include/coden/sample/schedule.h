@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct SchedulePoint {
   std::int64_t num_nodes = 0;  ///< nodes present: seen in an event or a feature row
   std::int64_t num_edges = 0;  ///< edges present; an undirected edge counts once
   double sigma = 0.0;          ///< shift bound since the previous snapshot; 0 initially
+  /// Proven bound on ||h - z||_1 / num_nodes of the worst column, as written; known once
+  /// the snapshot is embedded.
+  std::optional<double> error_bound = std::nullopt;
 
   bool operator==(const SchedulePoint&) const = default;
 };
