@@ -98,7 +98,9 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   ARROW_ASSIGN_OR_RAISE(const auto source, inputs.log.Scan(settings.input.batch_rows));
   context.progress->Begin("schedule", "rows", inputs.log.num_rows);
   Operator* stages[] = {&reader, &partitioner, sampler.get()};
-  ARROW_ASSIGN_OR_RAISE(const PassTimes times, Run(*source, stages, collect, context));
+  // The reader numbers nodes that the sampler looks up, so they share a thread.
+  ARROW_ASSIGN_OR_RAISE(const PassTimes times,
+                        Run(*source, stages, collect, context, {.read_ahead_of = 0}));
   ARROW_ASSIGN_OR_RAISE(const auto table,
                         arrow::Table::FromRecordBatches(ScheduleSchema(), rows));
   ARROW_ASSIGN_OR_RAISE(result.schedule, ScheduleFromTable(*table));
@@ -125,6 +127,8 @@ arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs&
                                             const SchedulePassResult& scheduled,
                                             const SnapshotProvenance& provenance,
                                             const RunContext& context) {
+  // Stages on different threads share the node ids.
+  inputs.nodes->Freeze();
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes);
   ARROW_ASSIGN_OR_RAISE(
       const auto embedder,
@@ -145,7 +149,9 @@ arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs&
   context.progress->Begin("embed", "rows", inputs.log.num_rows);
   Operator* stages[] = {&reader, embedder.get(), &writer};
   const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
-  ARROW_ASSIGN_OR_RAISE(const PassTimes times, Run(*source, stages, discard, context));
+  ARROW_ASSIGN_OR_RAISE(const PassTimes times,
+                        Run(*source, stages, discard, context,
+                            {.read_ahead_of = 1, .write_behind_from = 2}));
 
   EmbedPassResult result;
   result.files = writer.files();
