@@ -127,7 +127,8 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
 
 arrow::Status Embedder::EmitSnapshot(int snapshot, const Emit& emit) {
   const int width = engine_.num_columns();
-  const std::int64_t rows_per_batch = std::max<std::int64_t>(1, kNumbersPerBatch / width);
+  const std::int64_t rows_per_batch =
+      std::max<std::int64_t>(1, kNumbersPerBatch / std::max(width, options_.row_width));
   std::vector<NodeId> rows;
   const auto flush = [&]() -> arrow::Status {
     const auto count = static_cast<std::int64_t>(rows.size());
