@@ -44,8 +44,11 @@ ResultsTable NeedsTable(const PipelinePlan& plan) {
       {"feature columns", FormatCount(plan.num_columns)},
       {"snapshots",
        FormatCount(static_cast<std::int64_t>(plan.scheduled.schedule.size()))},
+      {"passes of the embedding", FormatCount(plan.resources.num_passes)},
+      {"columns per pass", FormatCount(plan.resources.columns_per_pass)},
       {"memory", megabytes(plan.resources.memory_bytes)},
       {"disk, at most", megabytes(plan.resources.disk_bytes)},
+      {"temporary disk", megabytes(plan.resources.temporary_bytes)},
   };
   return table;
 }
@@ -57,6 +60,8 @@ arrow::Status PlanCommand(const CommandLine& line, const RunContext& context,
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   ARROW_ASSIGN_OR_RAISE(const PipelinePlan plan, PlanPipeline(settings, context));
   for (const std::string& note : plan.scheduled.notes) context.progress->Note(note);
+  const arrow::Status fits = CheckResources(settings, plan.resources);
+  if (!fits.ok()) context.progress->Note("the run would stop: " + fits.message());
   const ResultsTable tables[] = {PredictionsTable(plan.scheduled.schedule),
                                  NeedsTable(plan)};
   *output = RenderAll(tables, settings.report.format);

@@ -16,6 +16,12 @@ void ColumnBlock::Grow(Row num_rows) {
   g_.Grow(numbers * (precision_ == Precision::kFloat ? sizeof(float) : sizeof(double)));
 }
 
+void ColumnBlock::FreeIfEmpty() {
+  if (!empty()) return;
+  x_ = RowBuffer();
+  g_ = RowBuffer();
+}
+
 void ColumnBlock::SwapRows(Row a, Row b) {
   if (a == b) return;
   // Only x: rows trade places before either has a g that counts.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,6 +38,11 @@ class ColumnBlock {
     return lane < static_cast<int>(columns_.size()) && columns_[lane] >= 0;
   }
   void Release(int lane) { columns_[lane] = -1; }
+  bool empty() const {
+    return std::all_of(columns_.begin(), columns_.end(), [](int c) { return c < 0; });
+  }
+  /// Give the memory back once the last column has moved away.
+  void FreeIfEmpty();
 
   void Grow(Row num_rows);
   void SwapRows(Row a, Row b);

@@ -148,7 +148,8 @@ arrow::Status Embedder::CheckBounds(const SchedulePoint& point) {
 
 arrow::Status Embedder::EmitSnapshot(const SchedulePoint& point, const Emit& emit) {
   const int width = engine_.num_columns();
-  const std::int64_t rows_per_batch = std::max<std::int64_t>(1, kNumbersPerBatch / width);
+  const std::int64_t rows_per_batch =
+      std::max<std::int64_t>(1, kNumbersPerBatch / std::max(width, options_.row_width));
   std::vector<NodeId> rows;
   std::vector<double> rounding(width, 0.0);
   const auto flush = [&]() -> arrow::Status {

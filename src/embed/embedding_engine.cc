@@ -110,7 +110,9 @@ struct EmbeddingEngine::State {
     if (order.connected(node)) return;
     const Row from = order.Connect(node);
     const Row to = order.num_connected() - 1;
-    for (ColumnBlock& block : blocks) block.SwapRows(from, to);
+    for (ColumnBlock& block : blocks) {
+      if (!block.empty()) block.SwapRows(from, to);
+    }
     row_changes.arrived.push_back(to);
   }
 
@@ -173,6 +175,7 @@ struct EmbeddingEngine::State {
       target.bounds()[to] = std::numeric_limits<double>::infinity();
       source.Release(lane);
     }
+    for (ColumnBlock& block : blocks) block.FreeIfEmpty();
     num_double += static_cast<int>(moving.size());
     return true;
   }
@@ -207,7 +210,9 @@ int EmbeddingEngine::num_double_columns() const { return state_->num_double; }
 void EmbeddingEngine::Grow(NodeId num_nodes) {
   if (num_nodes <= this->num_nodes()) return;
   state_->order.Grow(num_nodes);
-  for (ColumnBlock& block : state_->blocks) block.Grow(num_nodes);
+  for (ColumnBlock& block : state_->blocks) {
+    if (!block.empty()) block.Grow(num_nodes);
+  }
 }
 
 void EmbeddingEngine::SetFeatures(NodeId node, std::span<const float> features) {
@@ -264,6 +269,7 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
   tbb::parallel_for(std::size_t{0}, state.blocks.size(), [&](std::size_t i) {
     ColumnBlock& block = state.blocks[i];
     tasks[i].assign(block.width(), ColumnTask::kLeave);
+    if (block.empty()) return;
     std::vector<bool> pushed(block.width(), false);
     if (push && !stopped()) {
       work[i] = SolveByPush(context, limits, state.workspaces.local(), block, pushed);
@@ -321,6 +327,7 @@ void EmbeddingEngine::CopyRows(std::span<const NodeId> nodes, float* out,
     const std::size_t begin = chunk * kCopyRows;
     const std::size_t end = std::min(nodes.size(), begin + kCopyRows);
     for (const ColumnBlock& block : state.blocks) {
+      if (block.empty()) continue;
       for (std::size_t i = begin; i < end; ++i) {
         const Row row = state.order.row_of(nodes[i]);
         const bool connected = state.order.connected(nodes[i]);
@@ -389,6 +396,7 @@ double EmbeddingEngine::Audit(const DynamicGraph& graph) {
 std::int64_t EmbeddingEngine::MemoryBytes() const {
   std::int64_t bytes = 12 * static_cast<std::int64_t>(num_nodes());
   for (const ColumnBlock& block : state_->blocks) {
+    if (block.empty()) continue;
     const bool floats = block.precision() == Precision::kFloat;
     bytes += static_cast<std::int64_t>(block.width()) *
              (num_nodes() * std::int64_t{4} +

@@ -70,6 +70,7 @@ class HashNodeIdMap : public NodeIdMap {
 
   const std::shared_ptr<arrow::DataType>& id_type() const override { return type_; }
   NodeId size() const override { return static_cast<NodeId>(store_.ids.size()); }
+  void Freeze() override { frozen_ = true; }
 
   arrow::Status Encode(const arrow::Array& ids, std::vector<NodeId>* out) override {
     const auto& array = static_cast<const Array&>(ids);
@@ -77,6 +78,7 @@ class HashNodeIdMap : public NodeIdMap {
     out->resize(array.length());
     for (std::int64_t row = 0; row < array.length(); ++row) {
       (*out)[row] = IndexOf(Store::Get(array, row));
+      if ((*out)[row] == kNoNode) return NewId();
     }
     return arrow::Status::OK();
   }
@@ -92,6 +94,7 @@ class HashNodeIdMap : public NodeIdMap {
     for (std::int64_t row = 0; row < sources.length(); ++row) {
       (*src_out)[row] = IndexOf(Store::Get(sources, row));
       (*dst_out)[row] = IndexOf(Store::Get(targets, row));
+      if ((*src_out)[row] == kNoNode || (*dst_out)[row] == kNoNode) return NewId();
     }
     return arrow::Status::OK();
   }
@@ -130,12 +133,19 @@ class HashNodeIdMap : public NodeIdMap {
   std::string Show(NodeId node) const override { return Store::Show(store_.ids[node]); }
 
  private:
+  // kNoNode for a new id of a frozen map.
   NodeId IndexOf(Key key) {
     const auto found = index_.find(key);
     if (found != index_.end()) return found->second;
+    if (frozen_) return kNoNode;
     const NodeId index = size();
     index_.emplace(store_.Keep(key), index);
     return index;
+  }
+
+  // Ids are frozen once every input has been read, so a new one was not there then.
+  static arrow::Status NewId() {
+    return arrow::Status::Invalid("an input changed while it was read; run again");
   }
 
   arrow::Status CheckRoom(std::int64_t more) const {
@@ -148,6 +158,7 @@ class HashNodeIdMap : public NodeIdMap {
   std::shared_ptr<arrow::DataType> type_ = Store::type();
   tsl::robin_map<Key, NodeId, typename Store::Hash> index_;
   Store store_;
+  bool frozen_ = false;
 };
 
 }  // namespace

@@ -1,9 +1,12 @@
 // The two passes over the log. The first is cheap and ends in the schedule; the second
-// replays the log against it. What each stage is made of is decided here, in flow order.
+// replays the log against it, once or for one slice of the columns after another. What
+// each pass is made of is decided here, in flow order.
 
 #include "coden/pipeline/passes.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 #include <arrow/array.h>
 #include <arrow/builder.h>
@@ -17,6 +20,8 @@
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
 #include "coden/sample/schedule_sampler.h"
+#include "coden/snapshot/node_filter.h"
+#include "embed/column_spill_internal.h"
 
 namespace coden {
 
@@ -56,6 +61,58 @@ std::vector<std::string> ScheduleNotes(const RunInputs& inputs, const Settings& 
            "nodes have no feature row: zeros are used", &notes);
   }
   return notes;
+}
+
+std::string BoundText(const std::vector<double>& bounds) {
+  const double worst =
+      bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
+  return "error bound " + FormatScientific(worst, 1) + " per node";
+}
+
+std::vector<ColumnRange> Slices(const ColumnRange& columns, int width) {
+  std::vector<ColumnRange> slices;
+  for (int begin = columns.begin; begin < columns.end; begin += width) {
+    slices.push_back({begin, std::min(begin + width, columns.end)});
+  }
+  return slices;
+}
+
+struct SliceResult {
+  double embed_seconds = 0.0;
+  double outlet_seconds = 0.0;
+  std::vector<double> error_bounds;  // by snapshot
+};
+
+// Replay the log for the columns of `slice` and send every snapshot through `outlet`.
+arrow::Result<SliceResult> EmbedSlice(const Settings& settings, RunInputs& inputs,
+                                      const Schedule& schedule, const ColumnRange& slice,
+                                      std::span<Operator* const> outlet,
+                                      const std::string& step,
+                                      const RunContext& context) {
+  EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes);
+  ARROW_ASSIGN_OR_RAISE(const auto embedder,
+                        Embedder::Make({settings.embed, settings.graph, slice,
+                                        context.stop, inputs.columns.size()},
+                                       schedule, inputs.features, *inputs.nodes));
+  ARROW_ASSIGN_OR_RAISE(const auto source,
+                        inputs.log.Scan(std::min<std::int64_t>(settings.input.batch_rows,
+                                                               kEmbedBatchRows)));
+  context.progress->Begin(step, "rows", inputs.log.num_rows);
+  std::vector<Operator*> stages = {&reader, embedder.get()};
+  stages.insert(stages.end(), outlet.begin(), outlet.end());
+  const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
+  ARROW_ASSIGN_OR_RAISE(const PassTimes times,
+                        Run(*source, stages, discard, context,
+                            {.read_ahead_of = 1, .write_behind_from = 2}));
+  SliceResult result;
+  result.embed_seconds = times.source + times.stages[0] + times.stages[1];
+  result.outlet_seconds =
+      std::accumulate(times.stages.begin() + 2, times.stages.end(), 0.0);
+  result.error_bounds = embedder->figures().error_bounds;
+  context.progress->End(Count(static_cast<std::int64_t>(schedule.size()), "snapshots") +
+                        " of " + Count(slice.size(), "columns") + ", " +
+                        BoundText(result.error_bounds));
+  return result;
 }
 
 }  // namespace
@@ -98,7 +155,9 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   ARROW_ASSIGN_OR_RAISE(const auto source, inputs.log.Scan(settings.input.batch_rows));
   context.progress->Begin("schedule", "rows", inputs.log.num_rows);
   Operator* stages[] = {&reader, &partitioner, sampler.get()};
-  ARROW_ASSIGN_OR_RAISE(const PassTimes times, Run(*source, stages, collect, context));
+  // The reader numbers nodes that the sampler looks up, so they share a thread.
+  ARROW_ASSIGN_OR_RAISE(const PassTimes times,
+                        Run(*source, stages, collect, context, {.read_ahead_of = 0}));
   ARROW_ASSIGN_OR_RAISE(const auto table,
                         arrow::Table::FromRecordBatches(ScheduleSchema(), rows));
   ARROW_ASSIGN_OR_RAISE(result.schedule, ScheduleFromTable(*table));
@@ -121,31 +180,55 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   return result;
 }
 
-arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs& inputs,
-                                            const SchedulePassResult& scheduled,
-                                            const SnapshotProvenance& provenance,
-                                            const RunContext& context) {
-  EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes);
-  ARROW_ASSIGN_OR_RAISE(
-      const auto embedder,
-      Embedder::Make({settings.embed, settings.graph, inputs.columns, context.stop},
-                     scheduled.schedule, inputs.features, *inputs.nodes));
+arrow::Result<EmbedPassResult> RunEmbedPasses(const Settings& settings, RunInputs& inputs,
+                                              const SchedulePassResult& scheduled,
+                                              int columns_per_pass,
+                                              const SnapshotProvenance& provenance,
+                                              const RunContext& context) {
+  // Stages on different threads share the node ids.
+  inputs.nodes->Freeze();
+  const RunLayout layout{settings.run.directory};
+  SnapshotWriter writer(settings.snapshot, layout, scheduled.schedule,
+                        inputs.columns.size(), provenance);
   Labels labels;
-  const bool labelled_only = settings.snapshot.nodes == SnapshotNodes::kLabelled;
-  if (labelled_only) {
+  std::optional<NodeFilter> filter;
+  if (settings.snapshot.nodes == SnapshotNodes::kLabelled) {
     ARROW_ASSIGN_OR_RAISE(labels, ReadLabels(settings.input));
+    filter.emplace(*labels.nodes);
   }
-  SnapshotWriter writer(settings.snapshot, {settings.run.directory}, scheduled.schedule,
-                        inputs.columns.size(), provenance,
-                        labelled_only ? labels.nodes.get() : nullptr);
 
-  ARROW_ASSIGN_OR_RAISE(const auto source,
-                        inputs.log.Scan(std::min<std::int64_t>(settings.input.batch_rows,
-                                                               kEmbedBatchRows)));
-  context.progress->Begin("embed", "rows", inputs.log.num_rows);
-  Operator* stages[] = {&reader, embedder.get(), &writer};
-  const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
-  ARROW_ASSIGN_OR_RAISE(const PassTimes times, Run(*source, stages, discard, context));
+  const std::vector<ColumnRange> slices = Slices(inputs.columns, columns_per_pass);
+  std::vector<std::unique_ptr<ColumnSpill>> spills;
+  SliceResult total;
+  for (const ColumnRange& slice : slices) {
+    std::vector<Operator*> outlet;
+    if (filter) outlet.push_back(&*filter);
+    std::optional<ColumnSpiller> spiller;
+    std::optional<ColumnJoiner> joiner;
+    if (slice.end < inputs.columns.end) {
+      const std::string name = std::string(RunLayout::kStage) + "/columns-" +
+                               std::to_string(slice.begin) + ".f32";
+      ARROW_ASSIGN_OR_RAISE(auto spill,
+                            ColumnSpill::Create(layout.Path(name), slice.size()));
+      outlet.push_back(&spiller.emplace(*spills.emplace_back(std::move(spill))));
+    } else {
+      if (!spills.empty()) outlet.push_back(&joiner.emplace(spills));
+      outlet.push_back(&writer);
+    }
+    std::string step = "embed";
+    if (slices.size() > 1) {
+      step += " " + std::to_string(&slice - slices.data() + 1) + "/" +
+              std::to_string(slices.size());
+    }
+    ARROW_ASSIGN_OR_RAISE(
+        const SliceResult part,
+        EmbedSlice(settings, inputs, scheduled.schedule, slice, outlet, step, context));
+    total.embed_seconds += part.embed_seconds;
+    total.outlet_seconds += part.outlet_seconds;
+    total.error_bounds.resize(part.error_bounds.size(), 0.0);
+    for (std::size_t i = 0; i < part.error_bounds.size(); ++i)
+      total.error_bounds[i] = std::max(total.error_bounds[i], part.error_bounds[i]);
+  }
 
   EmbedPassResult result;
   result.files = writer.files();
@@ -153,19 +236,16 @@ arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs&
   for (const FileRecord& file : result.files) bytes += file.size;
   const std::string snapshots =
       Count(static_cast<std::int64_t>(result.files.size()), "snapshots");
-  const std::string columns = Count(inputs.columns.size(), "columns");
-  result.error_bounds = embedder->figures().error_bounds;
-  const auto& bounds = result.error_bounds;
-  char bound[64];
-  std::snprintf(bound, sizeof(bound), "error bound %.1e per node",
-                bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end()));
+  std::string taken = snapshots + ", " + Count(inputs.columns.size(), "columns");
+  if (slices.size() > 1) {
+    taken += " in " + Count(static_cast<std::int64_t>(slices.size()), "passes");
+  }
+  result.error_bounds = std::move(total.error_bounds);
   result.figures = {
-      {"embed", snapshots + ", " + columns, bound,
-       times.source + times.stages[0] + times.stages[1]},
+      {"embed", taken, BoundText(total.error_bounds), total.embed_seconds},
       {"snapshot", snapshots, Count((bytes + 500'000) / 1'000'000, "MB"),
-       times.stages[2]},
+       total.outlet_seconds},
   };
-  context.progress->End(snapshots + " of " + columns + ", " + bound);
   return result;
 }
 

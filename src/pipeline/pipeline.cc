@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include <arrow/util/thread_pool.h>
 
@@ -22,11 +21,6 @@ namespace {
 
 constexpr std::string_view kEmbedPart = "embed";
 constexpr std::string_view kTrainPart = "train";
-
-int NumThreads(const Settings& settings) {
-  if (settings.run.threads > 0) return settings.run.threads;
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
 
 std::string StagePath(const RunLayout& layout, std::string_view name) {
   return layout.Path(std::string(RunLayout::kStage) + "/" + std::string(name));
@@ -72,6 +66,16 @@ arrow::Status PrepareDirectory(const RunLayout& layout) {
                                   "': ", error.message());
   }
   return arrow::Status::OK();
+}
+
+// Remove the files that a killed run was about to write: with the lock taken they are
+// nobody's, and they take disk that the plan counts on.
+void ClearStage(const RunLayout& layout) {
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(layout.Path(RunLayout::kStage), ignored)) {
+    std::filesystem::remove_all(entry.path(), ignored);
+  }
 }
 
 // The manifest of the run, an empty one for a new run. With `force` a damaged one is
@@ -133,8 +137,9 @@ arrow::Result<PartRecord> RunEmbedPart(const Settings& settings,
   ARROW_ASSIGN_OR_RAISE(auto inputs, RunInputs::Open(settings));
   ARROW_ASSIGN_OR_RAISE(const auto scheduled, RunSchedulePass(settings, inputs, context));
   ARROW_ASSIGN_OR_RAISE(const std::int64_t num_labelled, CountLabelled(settings));
-  ARROW_RETURN_NOT_OK(CheckResources(
-      settings, EstimateResources(settings, inputs, scheduled.schedule, num_labelled)));
+  const ResourceEstimate needs =
+      EstimateResources(settings, inputs, scheduled.schedule, num_labelled);
+  ARROW_RETURN_NOT_OK(CheckResources(settings, needs));
   ARROW_RETURN_NOT_OK(Withdraw(layout, {kEmbedPart, kTrainPart}, manifest));
   RemoveOutputs(layout);
 
@@ -159,8 +164,9 @@ arrow::Result<PartRecord> RunEmbedPart(const Settings& settings,
   ARROW_RETURN_NOT_OK(write(RunLayout::kNodes, "nodes.parquet", *nodes));
 
   const SnapshotProvenance provenance{prints.embed, part.parameters, prints.input};
-  ARROW_ASSIGN_OR_RAISE(auto embedded,
-                        RunEmbedPass(settings, inputs, scheduled, provenance, context));
+  ARROW_ASSIGN_OR_RAISE(
+      auto embedded, RunEmbedPasses(settings, inputs, scheduled, needs.columns_per_pass,
+                                    provenance, context));
   Schedule proven = scheduled.schedule;
   for (SchedulePoint& point : proven)
     point.error_bound = embedded.error_bounds[point.snapshot];
@@ -227,6 +233,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   const RunLayout layout{settings.run.directory};
   ARROW_RETURN_NOT_OK(PrepareDirectory(layout));
   ARROW_ASSIGN_OR_RAISE(const auto lock, RunLock::Take(layout));
+  ClearStage(layout);
   ARROW_ASSIGN_OR_RAISE(Manifest manifest, LoadOrGiveUp(layout, request.force));
   ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints, ComputeFingerprints(settings));

@@ -4,15 +4,36 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 
 #include "coden/pipeline/error.h"
+#include "coden/snapshot/parquet_file.h"
 
 namespace coden {
 
 namespace {
 
-// Libraries, decoded batches in flight and the write buffers of one row group.
-constexpr std::int64_t kFixedBytes = 200'000'000;
+// Libraries, and batches in flight between the threads.
+constexpr std::int64_t kFixedBytes = 320'000'000;
+
+// Below it float32 cannot hold the error of features of unit scale (docs/performance.md).
+constexpr double kFloatEpsilon = 5e-8;
+
+// Passes take whole blocks of the solver.
+constexpr int kColumnStep = 16;
+
+constexpr int RoundUp(int columns) {
+  return (columns + kColumnStep - 1) / kColumnStep * kColumnStep;
+}
+
+// Peak of a pass over `columns` columns: the embedding and everything around it.
+std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
+  const std::int64_t row_group =
+      std::min(size.snapshot_rows, ParquetFileOptions().row_group_rows);
+  return kFixedBytes + size.nodes * 48   // id map
+         + row_group * size.columns * 4  // held until the row group is whole
+         + EmbeddingBytes(size.nodes, size.arcs, columns, size.threads, size.in_double);
+}
 
 std::string Megabytes(std::int64_t bytes) {
   return std::to_string((bytes + 999'999) / 1'000'000) + " MB";
@@ -24,28 +45,61 @@ std::int64_t PhysicalMemory() {
 
 }  // namespace
 
+std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
+                            int threads, bool in_double) {
+  // Features and embedding; in double the float32 columns are still there while they
+  // move.
+  const std::int64_t value_bytes = in_double ? 4 + 4 + 4 + 8 : 4 + 4;
+  return nodes * RoundUp(columns) * value_bytes +
+         arcs * (6 + 4)           // neighbours with the slack of growth; the sweep's copy
+         + nodes * (16 + 32 + 8)  // adjacency heads, the plan of a sweep, row numbers
+         // A push keeps one row of doubles for each node it touches, and gives up before
+         // it touches many.
+         + nodes * threads * (4 + 128 / 4);
+}
+
+int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {
+  if (PassBytes(size, size.columns) <= limit) return size.columns;
+  int most = RoundUp(size.columns);
+  while (most > kColumnStep && PassBytes(size, most) > limit) most -= kColumnStep;
+  const int passes = (size.columns + most - 1) / most;
+  return std::min(size.columns, RoundUp((size.columns + passes - 1) / passes));
+}
+
 ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
                                    const Schedule& schedule, std::int64_t num_labelled) {
   const bool labelled_only = settings.snapshot.nodes == SnapshotNodes::kLabelled;
-  std::int64_t most_edges = 0;
-  std::int64_t rows = 0;
+  const int directions = settings.graph.directed ? 1 : 2;
+  EmbeddingSize size;
+  size.nodes = inputs.nodes->size();
+  size.columns = inputs.columns.size();
+  size.threads = NumThreads(settings);
+  size.in_double = settings.embed.epsilon < kFloatEpsilon;
+  std::int64_t all_rows = 0;
   for (const SchedulePoint& point : schedule) {
-    most_edges = std::max(most_edges, point.num_edges);
-    rows += labelled_only ? std::min(point.num_nodes, num_labelled) : point.num_nodes;
+    const std::int64_t rows =
+        labelled_only ? std::min(point.num_nodes, num_labelled) : point.num_nodes;
+    size.arcs = std::max(size.arcs, directions * point.num_edges);
+    size.snapshot_rows = std::max(size.snapshot_rows, rows);
+    all_rows += rows;
   }
-  const std::int64_t nodes = inputs.nodes->size();
-  const std::int64_t columns = inputs.columns.size();
-  const std::int64_t padded = (columns + 3) / 4 * 4;
-  const std::int64_t arcs = settings.graph.directed ? most_edges : 2 * most_edges;
 
   ResourceEstimate estimate;
-  estimate.memory_bytes = kFixedBytes + nodes * padded * 8  // x, g
-                          + nodes * (24 + 8 + 48)  // adjacency heads, scale, id map
-                          + arcs * 8;              // arcs with the slack of growth
+  const int slice = ColumnsPerPass(size, MemoryLimit(settings));
+  estimate.columns_per_pass = slice;
+  estimate.num_passes = std::max(1, (size.columns + slice - 1) / std::max(1, slice));
+  estimate.memory_bytes = PassBytes(size, slice);
   // Embeddings hardly compress: byte-stream-split and zstd save about a tenth.
-  estimate.disk_bytes =
-      rows * (columns * 4 + 2) + 2'000 * static_cast<std::int64_t>(schedule.size());
+  estimate.disk_bytes = all_rows * (std::int64_t{size.columns} * 4 + 2) +
+                        2'000 * static_cast<std::int64_t>(schedule.size());
+  // All columns but those of the last pass wait for it.
+  estimate.temporary_bytes = all_rows * (estimate.num_passes - 1) * slice * 4;
   return estimate;
+}
+
+int NumThreads(const Settings& settings) {
+  if (settings.run.threads > 0) return settings.run.threads;
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 std::int64_t MemoryLimit(const Settings& settings) {
@@ -57,8 +111,9 @@ arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& e
   if (estimate.memory_bytes > limit) {
     return ResourceError(
         "the embedding needs about ", Megabytes(estimate.memory_bytes),
-        " of memory; embed fewer columns at a time (`embed.columns`) or raise "
-        "`run.memory_limit`: ",
+        " of memory even in passes of ", estimate.columns_per_pass, " columns; ",
+        settings.run.memory_limit > 0 ? "raise `run.memory_limit`: "
+                                      : "take a larger machine, this one has: ",
         Megabytes(limit));
   }
   std::error_code error;
@@ -69,11 +124,16 @@ arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& e
     place = parent;
   }
   const auto space = std::filesystem::space(place.empty() ? "." : place, error);
-  if (!error && static_cast<std::uintmax_t>(estimate.disk_bytes) > space.available) {
+  const std::int64_t disk_bytes = estimate.disk_bytes + estimate.temporary_bytes;
+  if (!error && static_cast<std::uintmax_t>(disk_bytes) > space.available) {
+    const std::string for_a_while =
+        estimate.temporary_bytes == 0
+            ? ""
+            : ", with " + Megabytes(estimate.temporary_bytes) + " until the run ends";
     return ResourceError(
-        "the snapshots need up to ", Megabytes(estimate.disk_bytes),
-        " on disk; free some, write fewer rows (`snapshot.nodes = labelled`) or "
-        "take fewer snapshots (`sample.lambda`): ",
+        "the snapshots need up to ", Megabytes(disk_bytes), " on disk", for_a_while,
+        "; free some, write fewer rows (`snapshot.nodes = labelled`) or take fewer "
+        "snapshots (`sample.lambda`): ",
         Megabytes(static_cast<std::int64_t>(space.available)), " are free");
   }
   return arrow::Status::OK();

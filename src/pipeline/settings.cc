@@ -34,7 +34,9 @@ std::vector<Setting> DeclareAll() {
       Declare(CODEN_MEMBER(run, threads), Integer<int>{0, 1024},
               "Threads to use; 0 takes all cores. Results do not depend on it."),
       Declare(CODEN_MEMBER(run, memory_limit), ByteSize{},
-              "Memory the run may plan for, such as 8GB; 0 takes what the machine has."),
+              "Memory the run may plan for, such as 8GB; 0 takes what the machine has. "
+              "Columns that do not fit are embedded in several passes over the log, with "
+              "the same result."),
 
       Declare(CODEN_MEMBER(input, edges), Text{},
               "Edge log: Parquet file, directory, glob or URI, in time order."),

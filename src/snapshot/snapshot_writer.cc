@@ -2,8 +2,6 @@
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
-#include <arrow/builder.h>
-#include <arrow/compute/api.h>
 #include <arrow/type.h>
 
 namespace coden {
@@ -58,13 +56,12 @@ std::shared_ptr<arrow::Schema> SnapshotSchema(
 
 SnapshotWriter::SnapshotWriter(const SnapshotOptions& options, RunLayout layout,
                                const Schedule& schedule, int width,
-                               SnapshotProvenance provenance, const NodeIdMap* keep)
+                               SnapshotProvenance provenance)
     : options_(options),
       layout_(std::move(layout)),
       schedule_(schedule),
       width_(width),
-      provenance_(std::move(provenance)),
-      keep_(keep) {}
+      provenance_(std::move(provenance)) {}
 
 arrow::Result<SchemaPtr> SnapshotWriter::Bind(const SchemaPtr& input) {
   file_schema_ =
@@ -119,8 +116,7 @@ arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
     std::int64_t end = begin + 1;
     while (end < batch->num_rows() && numbers.Value(end) == snapshot) ++end;
     ARROW_RETURN_NOT_OK(MoveTo(snapshot));
-    ARROW_ASSIGN_OR_RAISE(const auto kept, KeepRows(batch->Slice(begin, end - begin)));
-    ARROW_ASSIGN_OR_RAISE(const auto rows, Arrange(*kept));
+    ARROW_ASSIGN_OR_RAISE(const auto rows, Arrange(*batch->Slice(begin, end - begin)));
     ARROW_RETURN_NOT_OK(file_->Write(*rows));
     begin = end;
   }
@@ -130,17 +126,6 @@ arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
 arrow::Status SnapshotWriter::Finish(const Emit&) {
   ARROW_RETURN_NOT_OK(MoveTo(static_cast<int>(schedule_.size()) - 1));
   return CloseFile();
-}
-
-arrow::Result<BatchPtr> SnapshotWriter::KeepRows(const BatchPtr& batch) const {
-  if (keep_ == nullptr) return batch;
-  std::vector<NodeId> found;
-  ARROW_RETURN_NOT_OK(keep_->Find(*batch->column(1), &found));
-  arrow::BooleanBuilder mask;
-  for (const NodeId node : found) ARROW_RETURN_NOT_OK(mask.Append(node != kNoNode));
-  ARROW_ASSIGN_OR_RAISE(const auto kept, mask.Finish());
-  ARROW_ASSIGN_OR_RAISE(const auto filtered, arrow::compute::Filter(batch, kept));
-  return filtered.record_batch();
 }
 
 arrow::Result<BatchPtr> SnapshotWriter::Arrange(const arrow::RecordBatch& batch) const {

@@ -98,6 +98,23 @@ TEST(NodeIdMap, AgreesWithAStandardMapOnRandomSparseIds) {
   }
 }
 
+TEST(NodeIdMap, TakesNoNewIdOnceFrozen) {
+  const auto map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  const auto ids = ArrayOf(arrow::int64(), "[7, 8]");
+  const auto others = ArrayOf(arrow::int64(), "[8, 9]");
+  std::vector<NodeId> nodes, targets;
+  CODEN_EXPECT_OK(map->Encode(*ids, &nodes));
+  map->Freeze();
+  CODEN_EXPECT_OK(map->EncodeEdges(*ids, *ids, &nodes, &targets));
+  EXPECT_EQ(targets, (std::vector<NodeId>{0, 1}));
+  for (const arrow::Status& status :
+       {map->Encode(*others, &nodes), map->EncodeEdges(*ids, *others, &nodes, &targets),
+        map->EncodeEdges(*others, *ids, &nodes, &targets)}) {
+    EXPECT_EQ(status.message(), "an input changed while it was read; run again");
+  }
+  EXPECT_EQ(map->size(), 2);
+}
+
 TEST(NodeIdMap, KnowsWhichTypesAreIds) {
   for (const auto& type : {arrow::int8(), arrow::int32(), arrow::uint64(),
                            arrow::dictionary(arrow::int8(), arrow::int32())}) {

@@ -11,8 +11,9 @@ constexpr std::int64_t kTooMuch = std::int64_t{1} << 60;
 
 // What a run needs whose snapshots have these edges, with `nodes` nodes in each.
 ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t>& edges,
-                          bool directed = false) {
+                          bool directed = false, std::int64_t limit = 0) {
   Settings settings;
+  settings.run.memory_limit = limit;
   settings.graph.directed = directed;
   RunInputs inputs;
   inputs.columns = {0, columns};
@@ -31,6 +32,15 @@ ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t
   return EstimateResources(settings, inputs, schedule, /*num_labelled=*/0);
 }
 
+// Memory of a pass of `slice` of `columns` columns over a graph of 1000 nodes and 5000
+// edges.
+std::int64_t PassMemory(int slice, int columns) {
+  const int threads = NumThreads({});
+  return Estimate(1000, columns, {5000}).memory_bytes -
+         EmbeddingBytes(1000, 10'000, columns, threads) +
+         EmbeddingBytes(1000, 10'000, slice, threads);
+}
+
 void ExpectRefused(const arrow::Status& status, const std::string& part) {
   EXPECT_EQ(FaultOf(status), Fault::kResources) << status.ToString();
   EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
@@ -38,12 +48,56 @@ void ExpectRefused(const arrow::Status& status, const std::string& part) {
 
 TEST(Resources, MemoryGrowsWithNodesColumnsAndTheLargestGraph) {
   const std::int64_t base = Estimate(1000, 16, {500, 5000}).memory_bytes;
-  EXPECT_GE(base, 1000 * 16 * 20);
-  EXPECT_GE(Estimate(2000, 16, {500, 5000}).memory_bytes - base, 1000 * 16 * 20);
-  EXPECT_GE(Estimate(1000, 32, {500, 5000}).memory_bytes - base, 1000 * 16 * 20);
+  EXPECT_GE(base, 1000 * 16 * 8);
+  EXPECT_GE(Estimate(2000, 16, {500, 5000}).memory_bytes - base, 1000 * 16 * 8);
+  EXPECT_GE(Estimate(1000, 32, {500, 5000}).memory_bytes - base, 1000 * 16 * 8);
   EXPECT_GT(Estimate(1000, 16, {500, 6000}).memory_bytes, base);
   EXPECT_LT(Estimate(1000, 16, {500, 5000}, /*directed=*/true).memory_bytes, base);
   EXPECT_EQ(Estimate(1000, 16, {5000, 10, 500}).memory_bytes, base);
+}
+
+TEST(Resources, ARowGroupOfWholeRowsIsHeldUntilItIsWritten) {
+  const auto memory = [](int nodes, int columns) {
+    return Estimate(nodes, columns, {10}).memory_bytes -
+           EmbeddingBytes(nodes, 20, columns, NumThreads({}));
+  };
+  EXPECT_EQ(memory(1000, 48) - memory(1000, 16), 1000 * 32 * 4);
+  // It has at most 2^18 rows.
+  EXPECT_EQ(memory(300'000, 48) - memory(300'000, 16), (1 << 18) * 32 * 4);
+}
+
+TEST(Resources, PassesAreAsFewAndAsEvenAsTheLimitAllows) {
+  // The slice of `columns` columns with `bytes` more than a pass of `fits` of them takes.
+  const auto slice = [](int columns, int fits, std::int64_t bytes = 0) {
+    EmbeddingSize size;
+    size.nodes = size.snapshot_rows = 1000;
+    size.arcs = 10'000;
+    size.columns = columns;
+    size.threads = NumThreads({});
+    return ColumnsPerPass(size, PassMemory(fits, columns) + bytes);
+  };
+  EXPECT_EQ(slice(172, 172), 172);
+  EXPECT_EQ(slice(172, 172, -1), 96);  // 96 + 76 rather than 160 + 12
+  EXPECT_EQ(slice(172, 96), 96);
+  EXPECT_EQ(slice(172, 80), 64);  // 64 + 64 + 44
+  EXPECT_EQ(slice(172, 16), 16);
+  EXPECT_EQ(slice(172, 16, -1), 16);
+  EXPECT_EQ(slice(7, 7, -1), 7);
+  EXPECT_EQ(slice(1, 1), 1);
+}
+
+TEST(Resources, ThePlanSaysWhatThePassesNeed) {
+  const auto all = Estimate(1000, 40, {500, 5000});
+  EXPECT_EQ(all.num_passes, 1);
+  EXPECT_EQ(all.columns_per_pass, 40);
+  EXPECT_EQ(all.temporary_bytes, 0);
+  const auto cut =
+      Estimate(1000, 40, {500, 5000}, /*directed=*/false, PassMemory(16, 40));
+  EXPECT_EQ(cut.num_passes, 3);
+  EXPECT_EQ(cut.columns_per_pass, 16);
+  EXPECT_EQ(cut.memory_bytes, PassMemory(16, 40));
+  EXPECT_EQ(cut.temporary_bytes, 2 * 1000 * 32 * 4);
+  EXPECT_EQ(cut.disk_bytes, all.disk_bytes);
 }
 
 TEST(Resources, DiskHoldsEverySnapshot) {
@@ -58,14 +112,19 @@ TEST(Resources, TheMemoryLimitIsKept) {
   Settings settings;
   settings.run.directory = folder / "run";
   settings.run.memory_limit = 5'000'000;
-  CODEN_EXPECT_OK(CheckResources(settings, {5'000'000, 0}));
-  ExpectRefused(CheckResources(settings, {5'000'001, 0}),
-                "the embedding needs about 6 MB of memory; embed fewer columns at a time "
-                "(`embed.columns`) or raise `run.memory_limit`: 5 MB");
+  ResourceEstimate estimate;
+  estimate.memory_bytes = 5'000'000;
+  estimate.columns_per_pass = 16;
+  CODEN_EXPECT_OK(CheckResources(settings, estimate));
+  estimate.memory_bytes += 1;
+  ExpectRefused(CheckResources(settings, estimate),
+                "the embedding needs about 6 MB of memory even in passes of 16 columns; "
+                "raise `run.memory_limit`: 5 MB");
   // Without a limit it is what the machine has.
   settings.run.memory_limit = 0;
-  CODEN_EXPECT_OK(CheckResources(settings, {5'000'001, 0}));
-  ExpectRefused(CheckResources(settings, {kTooMuch, 0}), "of memory");
+  CODEN_EXPECT_OK(CheckResources(settings, estimate));
+  estimate.memory_bytes = kTooMuch;
+  ExpectRefused(CheckResources(settings, estimate), "take a larger machine");
 }
 
 TEST(Resources, TheDiskOfTheRunDirectoryMustHaveRoom) {
@@ -75,8 +134,13 @@ TEST(Resources, TheDiskOfTheRunDirectoryMustHaveRoom) {
        {folder.path(), folder.path() + "/not/there/yet", std::string("relative/run")}) {
     SCOPED_TRACE(directory);
     settings.run.directory = directory;
-    CODEN_EXPECT_OK(CheckResources(settings, {0, 1000}));
-    ExpectRefused(CheckResources(settings, {0, kTooMuch}), "on disk; free some");
+    ResourceEstimate estimate;
+    estimate.disk_bytes = 1000;
+    CODEN_EXPECT_OK(CheckResources(settings, estimate));
+    estimate.temporary_bytes = kTooMuch;
+    ExpectRefused(CheckResources(settings, estimate), "MB until the run ends; free some");
+    estimate.disk_bytes = std::exchange(estimate.temporary_bytes, 0);
+    ExpectRefused(CheckResources(settings, estimate), "on disk; free some");
   }
   EXPECT_FALSE(std::filesystem::exists(folder.path() + "/not"));
 }

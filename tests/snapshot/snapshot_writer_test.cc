@@ -5,6 +5,7 @@
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
 
+#include "coden/snapshot/node_filter.h"
 #include "support/parquet.h"
 #include "support/recut.h"
 #include "support/status.h"
@@ -89,18 +90,28 @@ class SnapshotWriterTest : public ::testing::Test {
   std::unique_ptr<SnapshotWriter> Bound(const arrow::RecordBatch& like) {
     auto writer = std::make_unique<SnapshotWriter>(
         options_, layout_, schedule_, kWidth,
-        SnapshotProvenance{"run 7", "embed.alpha = 0.2\n", "0123456789abcdef"},
-        keep_.get());
+        SnapshotProvenance{"run 7", "embed.alpha = 0.2\n", "0123456789abcdef"});
     EXPECT_TRUE(writer->Bind(like.schema()).ok());
     return writer;
   }
 
-  // The files that come of `batches`.
+  // The files that come of `batches`, of the nodes to keep.
   std::vector<FileRecord> Write(const std::vector<BatchPtr>& batches) {
     const auto& last = static_cast<const arrow::Int32Array&>(*batches.back()->column(0));
     schedule_.resize(last.Value(last.length() - 1) + 1);
     const auto writer = Bound(*batches.at(0));
-    for (const BatchPtr& batch : batches) CODEN_EXPECT_OK(writer->Push(batch, Nothing()));
+    const Emit write = [&](const BatchPtr& batch) {
+      return writer->Push(batch, Nothing());
+    };
+    for (const BatchPtr& batch : batches) {
+      if (keep_ == nullptr) {
+        CODEN_EXPECT_OK(write(batch));
+        continue;
+      }
+      NodeFilter filter(*keep_);
+      EXPECT_TRUE(filter.Bind(batch->schema()).ok());
+      CODEN_EXPECT_OK(filter.Push(batch, write));
+    }
     CODEN_EXPECT_OK(writer->Finish(Nothing()));
     return writer->files();
   }

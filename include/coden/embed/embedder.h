@@ -19,6 +19,9 @@ struct EmbedderOptions {
   GraphOptions graph;
   ColumnRange columns;  ///< the slice of the features to embed
   arrow::StopToken stop = arrow::StopToken::Unstoppable();
+  /// Columns of a whole snapshot row, where `columns` is one slice of it: batches are cut
+  /// as those of whole rows are. 0: `columns` is all there is.
+  int row_width = 0;
 };
 
 /// What the stage did, for the report.

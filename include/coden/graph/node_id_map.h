@@ -35,6 +35,10 @@ class NodeIdMap {
   virtual const std::shared_ptr<arrow::DataType>& id_type() const = 0;
   virtual NodeId size() const = 0;
 
+  /// Take no more ids: from now on nothing changes the map, so that all of its calls may
+  /// come from several threads at once. Encoding a new id is then an error.
+  virtual void Freeze() = 0;
+
   /// Write the index of every id to `out`, giving new ids the next free index. `ids` is
   /// of id_type() and has no nulls. Fails when there are more ids than NodeId can count.
   virtual arrow::Status Encode(const arrow::Array& ids, std::vector<NodeId>* out) = 0;

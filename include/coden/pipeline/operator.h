@@ -19,9 +19,10 @@ using Emit = std::function<arrow::Status(BatchPtr)>;
 
 /// One stage between the Parquet reader and the report.
 ///
-/// Lifecycle: Bind once, Push per batch in log order, Finish once. The runner calls from
-/// one thread; a stage may use TBB inside a call but owns no thread after it returns.
-/// After a non-OK status the stage is only destroyed.
+/// Lifecycle: Bind once, Push per batch in log order, Finish once. Bind comes from the
+/// caller of the runner, Push and Finish from one thread, which need not be the same; a
+/// stage may use TBB inside a call but owns no thread after it returns. After a non-OK
+/// status the stage is only destroyed.
 class Operator {
  public:
   virtual ~Operator() = default;

@@ -47,11 +47,14 @@ struct EmbedPassResult {
   std::vector<StageFigure> figures;
 };
 
-/// Second pass: read -> embed -> snapshot, against the schedule of the first.
-arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs& inputs,
-                                            const SchedulePassResult& scheduled,
-                                            const SnapshotProvenance& provenance,
-                                            const RunContext& context);
+/// Second pass: read -> embed -> snapshot, against the schedule of the first. It is taken
+/// for `columns_per_pass` columns at a time; all but the last time the embeddings wait in
+/// temporary files. The snapshots do not depend on it.
+arrow::Result<EmbedPassResult> RunEmbedPasses(const Settings& settings, RunInputs& inputs,
+                                              const SchedulePassResult& scheduled,
+                                              int columns_per_pass,
+                                              const SnapshotProvenance& provenance,
+                                              const RunContext& context);
 
 /// The schema of state/nodes.parquet (schemas/nodes.csv).
 std::shared_ptr<arrow::Schema> NodesSchema(

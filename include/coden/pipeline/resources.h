@@ -11,19 +11,47 @@ namespace coden {
 
 /// What a run will need, known after the first pass and before the second.
 struct ResourceEstimate {
-  std::int64_t memory_bytes = 0;  ///< peak of the embedding
-  std::int64_t disk_bytes = 0;    ///< all snapshot files, at most
+  std::int64_t memory_bytes = 0;     ///< peak of the embedding
+  std::int64_t disk_bytes = 0;       ///< all snapshot files, at most
+  std::int64_t temporary_bytes = 0;  ///< more disk, which the run gives back at its end
+  int columns_per_pass = 0;          ///< of the embedding; the last pass may have fewer
+  int num_passes = 1;                ///< of the embedding over the log
 };
 
-/// `num_labelled` bounds the rows of a snapshot with `snapshot.nodes = labelled`.
+/// Memory that the solver and its graph take for a slice of `columns` columns.
+/// `in_double` is for an `embed.epsilon` that float32 cannot hold.
+std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
+                            int threads, bool in_double = false);
+
+/// What the memory of a pass depends on, besides the columns it takes.
+struct EmbeddingSize {
+  std::int64_t nodes = 0;
+  std::int64_t arcs = 0;           ///< of the largest graph
+  std::int64_t snapshot_rows = 0;  ///< of the largest snapshot
+  int columns = 0;                 ///< of a snapshot
+  int threads = 1;
+  bool in_double = false;  ///< `embed.epsilon` is below what float32 can hold
+};
+
+/// How many columns to embed in one pass, for a peak within `limit` bytes: all of them,
+/// or a multiple of 16 that makes the fewest passes and these as even as can be. Where
+/// not even 16 fit it is 16.
+int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit);
+
+/// Plan the passes for `run.memory_limit` and say what they need. `num_labelled` bounds
+/// the rows of a snapshot with `snapshot.nodes = labelled`.
 ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
                                    const Schedule& schedule, std::int64_t num_labelled);
+
+/// `run.threads`, or one for every core where that is 0.
+int NumThreads(const Settings& settings);
 
 /// `run.memory_limit`, or what the machine has where that is 0.
 std::int64_t MemoryLimit(const Settings& settings);
 
 /// Refuse a run that needs more memory than `run.memory_limit` (or, where that is 0, than
-/// the machine has) or more disk than is free below `run.directory`.
+/// the machine has) even in the smallest passes, or more disk than is free below
+/// `run.directory`.
 arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& estimate);
 
 }  // namespace coden

@@ -7,7 +7,6 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/node_id_map.h"
 #include "coden/pipeline/operator.h"
 #include "coden/pipeline/run_layout.h"
 #include "coden/sample/schedule.h"
@@ -31,11 +30,9 @@ std::shared_ptr<arrow::Schema> SnapshotSchema(
 /// directory. Emits nothing; files() says what was written.
 class SnapshotWriter : public Operator {
  public:
-  /// `keep` is the set of nodes to write, null for all. References must outlive the
-  /// stage.
+  /// `schedule` must outlive the stage.
   SnapshotWriter(const SnapshotOptions& options, RunLayout layout,
-                 const Schedule& schedule, int width, SnapshotProvenance provenance,
-                 const NodeIdMap* keep);
+                 const Schedule& schedule, int width, SnapshotProvenance provenance);
 
   const std::vector<FileRecord>& files() const { return files_; }
 
@@ -49,7 +46,6 @@ class SnapshotWriter : public Operator {
   arrow::Status MoveTo(int snapshot);
   arrow::Status OpenFile(int snapshot);
   arrow::Status CloseFile();
-  arrow::Result<BatchPtr> KeepRows(const BatchPtr& batch) const;
   arrow::Result<BatchPtr> Arrange(const arrow::RecordBatch& batch) const;
 
   SnapshotOptions options_;
@@ -57,7 +53,6 @@ class SnapshotWriter : public Operator {
   const Schedule& schedule_;
   int width_;
   SnapshotProvenance provenance_;
-  const NodeIdMap* keep_;
   SchemaPtr file_schema_;
   int open_snapshot_ = -1;
   std::unique_ptr<ParquetFileWriter> file_;

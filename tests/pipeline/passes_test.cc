@@ -1,0 +1,157 @@
+// The embedding in several passes over the log against the same in one.
+
+#include "coden/pipeline/passes.h"
+
+#include <map>
+#include <random>
+
+#include "coden/pipeline/pipeline.h"
+#include "support/parquet.h"
+#include "support/status.h"
+#include "support/temp_dir.h"
+
+namespace coden {
+namespace {
+
+constexpr int kNodes = 30;
+constexpr int kColumns = 40;
+
+// Remember the steps, and call `on_advance` as one goes on.
+class Steps : public SilentProgress {
+ public:
+  void Begin(std::string_view step, std::string_view, std::int64_t) override {
+    names.emplace_back(step);
+  }
+  void Advance(std::int64_t) override { on_advance(names.back()); }
+
+  std::vector<std::string> names;
+  std::function<void(const std::string&)> on_advance = [](const std::string&) {};
+};
+
+class PassesTest : public ::testing::Test {
+ protected:
+  PassesTest() {
+    std::mt19937 random(4);
+    arrow::Int64Builder src, dst, time, labelled, label;
+    for (int row = 0; row < 600; ++row) {
+      EXPECT_TRUE(src.Append(random() % kNodes).ok());
+      EXPECT_TRUE(dst.Append(random() % kNodes).ok());
+      EXPECT_TRUE(time.Append(row / 3).ok());
+    }
+    for (int node = 0; node < kNodes; node += 3) {
+      EXPECT_TRUE(labelled.Append(node).ok());
+      EXPECT_TRUE(label.Append(node % 2).ok());
+    }
+    const auto done = [](auto& builder) { return builder.Finish().ValueOrDie(); };
+    settings_.input.edges = WriteParquet(
+        folder_ / "edges.parquet",
+        *TableOf({{"src", done(src)}, {"dst", done(dst)}, {"time", done(time)}}));
+    settings_.input.labels =
+        WriteParquet(folder_ / "labels.parquet",
+                     *TableOf({{"node", done(labelled)}, {"label", done(label)}}));
+    settings_.input.random_features = kColumns;
+    settings_.run.threads = 2;
+    settings_.partition.predictions = 4;
+    settings_.sample.max_per_interval = 1;
+  }
+
+  // The limit that a pass of `columns` columns just keeps.
+  std::int64_t LimitFor(int columns) {
+    settings_.run.memory_limit = 0;
+    const auto plan = PlanPipeline(settings_, {&steps_});
+    EXPECT_TRUE(plan.ok()) << plan.status().ToString();
+    EXPECT_EQ(plan->resources.num_passes, 1);
+    return plan->resources.memory_bytes - EmbeddingBytes(kNodes, 0, kColumns, 2) +
+           EmbeddingBytes(kNodes, 0, columns, 2);
+  }
+
+  arrow::Result<Manifest> Embed(const std::string& name,
+                                arrow::StopToken stop = arrow::StopToken::Unstoppable()) {
+    settings_.run.directory = folder_ / name;
+    steps_.names.clear();
+    RunRequest request;
+    request.goal = Goal::kEmbed;
+    return RunPipeline(settings_, request, {&steps_, std::move(stop)});
+  }
+
+  // The hash of every data file, by name.
+  std::map<std::string, std::string> Hashes(const std::string& name) {
+    const auto manifest = Embed(name);
+    EXPECT_TRUE(manifest.ok()) << manifest.status().ToString();
+    std::map<std::string, std::string> hashes;
+    for (const FileRecord& file : manifest->parts.at(0).files) {
+      hashes[file.path] = file.xxh3;
+    }
+    EXPECT_GT(hashes.size(), 5u);
+    return hashes;
+  }
+
+  std::string Stage() const {
+    return RunLayout{settings_.run.directory}.Path(RunLayout::kStage);
+  }
+
+  TempDir folder_;
+  Settings settings_;
+  Steps steps_;
+};
+
+TEST_F(PassesTest, TheFilesDoNotDependOnTheNumberOfPasses) {
+  const std::int64_t two = LimitFor(32), three = LimitFor(16);
+  for (const SnapshotNodes nodes : {SnapshotNodes::kAll, SnapshotNodes::kLabelled}) {
+    for (const SnapshotLayout layout :
+         {SnapshotLayout::kList, SnapshotLayout::kFixed, SnapshotLayout::kColumns}) {
+      const std::string name = "run-" + std::to_string(static_cast<int>(nodes)) + "-" +
+                               std::to_string(static_cast<int>(layout)) + "-";
+      SCOPED_TRACE(name);
+      settings_.snapshot.nodes = nodes;
+      settings_.snapshot.layout = layout;
+      settings_.run.memory_limit = 0;
+      const auto whole = Hashes(name + "1");
+      EXPECT_EQ(steps_.names, (std::vector<std::string>{"schedule", "embed"}));
+      settings_.run.memory_limit = two;
+      EXPECT_EQ(Hashes(name + "2"), whole);
+      EXPECT_EQ(steps_.names,
+                (std::vector<std::string>{"schedule", "embed 1/2", "embed 2/2"}));
+      settings_.run.memory_limit = three;
+      EXPECT_EQ(Hashes(name + "3"), whole);
+      EXPECT_EQ(steps_.names.back(), "embed 3/3");
+      EXPECT_TRUE(std::filesystem::is_empty(Stage()));
+    }
+  }
+}
+
+TEST_F(PassesTest, ASliceOfTheColumnsIsCutTheSameWay) {
+  settings_.run.memory_limit = LimitFor(16);
+  settings_.embed.columns = ColumnRange{3, 38};
+  const auto passes = Hashes("passes");
+  EXPECT_EQ(steps_.names.back(), "embed 3/3");
+  settings_.run.memory_limit = 0;
+  EXPECT_EQ(Hashes("whole"), passes);
+}
+
+TEST_F(PassesTest, AnInterruptLeavesNoTemporaryFile) {
+  settings_.run.memory_limit = LimitFor(16);
+  arrow::StopSource stop;
+  bool spilled = false;
+  steps_.on_advance = [&](const std::string& step) {
+    if (step != "embed 2/3") return;
+    spilled = std::filesystem::exists(Stage() + "/columns-0.f32");
+    stop.RequestStop();
+  };
+  EXPECT_TRUE(Embed("run", stop.token()).status().IsCancelled());
+  EXPECT_TRUE(spilled);
+  EXPECT_TRUE(std::filesystem::is_empty(Stage()));
+}
+
+TEST_F(PassesTest, TheLimitBelowTheSmallestPassIsRefused) {
+  settings_.run.memory_limit = LimitFor(16) - 1;
+  const arrow::Status status = Embed("run").status();
+  EXPECT_EQ(FaultOf(status), Fault::kResources);
+  EXPECT_NE(status.message().find("even in passes of 16 columns; raise "
+                                  "`run.memory_limit`: "),
+            std::string::npos)
+      << status.message();
+}
+
+}  // namespace
+}  // namespace coden
