@@ -27,7 +27,8 @@ arrow::Status EventGraph::Apply(const EdgeEvent& event, ArcObserver& observer) {
   // An undirected edge has one name, whichever end the log puts first.
   if (!options_.directed && src > dst) std::swap(src, dst);
 
-  const bool present = graph_.HasArc(src, dst);
+  const DynamicGraph::ArcPlace place = graph_.FindArc(src, dst);
+  const bool present = place.present;
   EventKind kind = event.kind;
   if (kind == EventKind::kToggle)
     kind = present ? EventKind::kDelete : EventKind::kInsert;
@@ -39,11 +40,11 @@ arrow::Status EventGraph::Apply(const EdgeEvent& event, ArcObserver& observer) {
     if (present) {
       ++counts_.repeated;
     } else {
-      Insert(src, dst, observer);
+      ToggleEdge(place, observer);
     }
   } else if (present) {
     if (options_.window > 0) last_insertion_.erase(EdgeKey(src, dst));
-    Erase(src, dst, observer);
+    ToggleEdge(place, observer);
   } else if (options_.lenient) {
     ++counts_.missing_deletions;
   } else {
@@ -61,30 +62,23 @@ void EventGraph::ExpireUntil(EventTime time, ArcObserver& observer) {
     const auto last = last_insertion_.find(EdgeKey(oldest.src, oldest.dst));
     if (last == last_insertion_.end() || last->second != oldest.number) continue;
     last_insertion_.erase(last);
-    Erase(oldest.src, oldest.dst, observer);
+    ToggleEdge(graph_.FindArc(oldest.src, oldest.dst), observer);
     ++counts_.expired;
   }
 }
 
-void EventGraph::Insert(NodeId src, NodeId dst, ArcObserver& observer) {
-  const auto insert = [this](NodeId from, NodeId to) { graph_.InsertArc(from, to); };
-  ChangeArc(src, dst, observer, insert);
-  if (!options_.directed && src != dst) ChangeArc(dst, src, observer, insert);
-  ++num_edges_;
+void EventGraph::ToggleEdge(const DynamicGraph::ArcPlace& place, ArcObserver& observer) {
+  ToggleArc(place, observer);
+  if (!options_.directed && place.src != place.dst) {
+    ToggleArc(graph_.FindArc(place.dst, place.src), observer);
+  }
+  num_edges_ += place.present ? -1 : 1;
 }
 
-void EventGraph::Erase(NodeId src, NodeId dst, ArcObserver& observer) {
-  const auto erase = [this](NodeId from, NodeId to) { graph_.EraseArc(from, to); };
-  ChangeArc(src, dst, observer, erase);
-  if (!options_.directed && src != dst) ChangeArc(dst, src, observer, erase);
-  --num_edges_;
-}
-
-template <typename Change>
-void EventGraph::ChangeArc(NodeId src, NodeId dst, ArcObserver& observer, Change change) {
-  observer.BeforeChange(graph_, src);
-  change(src, dst);
-  observer.AfterChange(graph_, src);
+void EventGraph::ToggleArc(const DynamicGraph::ArcPlace& place, ArcObserver& observer) {
+  observer.BeforeChange(graph_, place.src);
+  graph_.Toggle(place);
+  observer.AfterChange(graph_, place.src);
 }
 
 }  // namespace coden

@@ -52,10 +52,9 @@ class EventGraph {
   void ExpireUntil(EventTime time, ArcObserver& observer);
 
  private:
-  void Insert(NodeId src, NodeId dst, ArcObserver& observer);
-  void Erase(NodeId src, NodeId dst, ArcObserver& observer);
-  template <typename Change>
-  void ChangeArc(NodeId src, NodeId dst, ArcObserver& observer, Change change);
+  // Change an edge: one arc, or both of an undirected edge.
+  void ToggleEdge(const DynamicGraph::ArcPlace& place, ArcObserver& observer);
+  void ToggleArc(const DynamicGraph::ArcPlace& place, ArcObserver& observer);
 
   struct Insertion {
     NodeId src;
