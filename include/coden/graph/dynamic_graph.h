@@ -43,8 +43,15 @@ class DynamicGraph {
   };
   /// Find an arc whose source is below num_nodes().
   ArcPlace FindArc(NodeId src, NodeId dst) const;
+  /// Find the arc that goes the other way.
+  ArcPlace Reverse(const ArcPlace& place) const { return FindArc(place.dst, place.src); }
   /// Add the arc where it is absent, remove it where it is present.
   void Toggle(const ArcPlace& place);
+
+  /// The arc from `src` is asked for soon. Always inlined: see DegreeGraph.
+  [[gnu::always_inline]] void Prefetch(NodeId src, NodeId /*dst*/) const {
+    if (src < num_nodes()) __builtin_prefetch(&lists_[src]);
+  }
 
   /// Bytes set aside for this graph, used or not.
   std::int64_t MemoryBytes() const;
