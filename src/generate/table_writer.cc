@@ -12,12 +12,15 @@ namespace coden::generate {
 
 namespace {
 
-// An array over the vector's own memory, valid while the vector stays as it is. The
-// Parquet writer encodes a batch before Write returns.
+// Make an array of the vector's memory and leave the vector empty, with room for as many
+// values. The Parquet writer keeps batches, so the memory cannot be used again.
 template <typename Array, typename Value>
-std::shared_ptr<arrow::Array> View(const std::vector<Value>& values) {
-  return std::make_shared<Array>(static_cast<std::int64_t>(values.size()),
-                                 arrow::Buffer::Wrap(values));
+std::shared_ptr<arrow::Array> Take(std::vector<Value>& values) {
+  std::vector<Value> taken;
+  taken.reserve(values.size());
+  taken.swap(values);
+  const auto length = static_cast<std::int64_t>(taken.size());
+  return std::make_shared<Array>(length, arrow::Buffer::FromVector(std::move(taken)));
 }
 
 SchemaPtr Required(
@@ -64,16 +67,11 @@ arrow::Result<EdgeWriter> EdgeWriter::Open(const std::string& directory, bool wi
 }
 
 arrow::Status EdgeWriter::Flush() {
-  arrow::ArrayVector columns = {View<arrow::Int64Array>(src_),
-                                View<arrow::Int64Array>(dst_),
-                                View<arrow::Int64Array>(time_)};
-  if (with_op_) columns.push_back(View<arrow::Int8Array>(op_));
-  ARROW_RETURN_NOT_OK(WriteColumns(*writer_, schema_, std::move(columns)));
-  src_.clear();
-  dst_.clear();
-  time_.clear();
-  op_.clear();
-  return arrow::Status::OK();
+  arrow::ArrayVector columns = {Take<arrow::Int64Array>(src_),
+                                Take<arrow::Int64Array>(dst_),
+                                Take<arrow::Int64Array>(time_)};
+  if (with_op_) columns.push_back(Take<arrow::Int8Array>(op_));
+  return WriteColumns(*writer_, schema_, std::move(columns));
 }
 
 arrow::Result<FileRecord> EdgeWriter::Close() {
@@ -92,14 +90,9 @@ arrow::Result<LabelWriter> LabelWriter::Open(const std::string& directory,
 }
 
 arrow::Status LabelWriter::Flush() {
-  ARROW_RETURN_NOT_OK(
-      WriteColumns(*writer_, schema_,
-                   {View<arrow::Int64Array>(node_), View<arrow::Int32Array>(label_),
-                    View<arrow::Int64Array>(time_)}));
-  node_.clear();
-  label_.clear();
-  time_.clear();
-  return arrow::Status::OK();
+  return WriteColumns(*writer_, schema_,
+                      {Take<arrow::Int64Array>(node_), Take<arrow::Int32Array>(label_),
+                       Take<arrow::Int64Array>(time_)});
 }
 
 arrow::Result<FileRecord> LabelWriter::Close() {
@@ -124,16 +117,15 @@ arrow::Result<std::unique_ptr<ParquetFileWriter>> WriteFeatures(
   for (std::int64_t begin = 0; begin < num_nodes; begin += batch_rows) {
     ARROW_RETURN_NOT_OK(context.stop.Poll());
     const std::int64_t end = std::min(num_nodes, begin + batch_rows);
-    nodes.clear();
     x.assign(static_cast<std::size_t>((end - begin) * num_features), 0.0F);
     for (std::int64_t node = begin; node < end; ++node) {
       nodes.push_back(node);
       fill(node, std::span(x).subspan((node - begin) * num_features, num_features));
     }
     auto rows = std::make_shared<arrow::FixedSizeListArray>(list, end - begin,
-                                                            View<arrow::FloatArray>(x));
+                                                            Take<arrow::FloatArray>(x));
     ARROW_RETURN_NOT_OK(
-        WriteColumns(*writer, schema, {View<arrow::Int64Array>(nodes), std::move(rows)}));
+        WriteColumns(*writer, schema, {Take<arrow::Int64Array>(nodes), std::move(rows)}));
     context.progress->Advance(end);
   }
   context.progress->End(std::to_string(num_features) + " features of " +

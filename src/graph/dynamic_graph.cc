@@ -1,3 +1,17 @@
+// Adjacency lists of 32-bit neighbours with slack, in pools of consecutive nodes.
+//
+// One or two neighbours lie in the node's own 16-byte header. A longer list lies in the
+// slots of its pool, which serves 256 consecutive nodes. A list that is full moves to the
+// unused end of the slots and leaves a hole; where that end is too short, or too many
+// slots hold nothing, the pool is compacted: its lists are copied in ascending order of
+// nodes, each with new slack, to slots of the right number. So
+//   - a traversal of all nodes in ascending order walks each pool nearly in address order
+//     whatever has happened to it, and quite in order after a compaction,
+//   - slots are at most 1.5 per neighbour plus 64 per pool,
+//   - a change costs the search, the move of what follows in its list and, spread over
+//     the changes between them, compactions of a few slots; a compaction needs room for
+//     one pool twice, never for the graph.
+
 #include "coden/graph/dynamic_graph.h"
 
 #include <algorithm>
@@ -5,28 +19,136 @@
 
 namespace coden {
 
-void DynamicGraph::Grow(NodeId num_nodes) {
-  if (num_nodes > this->num_nodes()) out_.resize(num_nodes);
+namespace {
+
+// Capacity of a list that is placed anew. At 8 or more there is room for another one,
+// which MakeRoom relies on.
+std::uint32_t WithSlack(std::uint32_t size) { return size + size / 8; }
+
+// Unused slots behind the lists of a compacted pool: enough to move any list below 8.
+std::uint64_t SpareSlots(std::uint64_t live) { return 32 + live / 5; }
+
+// Slots that a pool with `live` neighbours may have. Above what a compaction leaves, so
+// that one is not followed by the next.
+std::uint64_t MostSlots(std::uint64_t live) { return 64 + live + live / 2; }
+
+// The number of `values`, sorted, that are below `value`. The loop has no branch to
+// mispredict: whether a neighbour is before or after is a coin toss.
+std::uint32_t LowerBound(std::span<const NodeId> values, NodeId value) {
+  const NodeId* base = values.data();
+  std::size_t left = values.size();
+  while (left > 1) {
+    const std::size_t half = left / 2;
+    base += base[half - 1] < value ? half : 0;
+    left -= half;
+  }
+  if (left == 1 && *base < value) ++base;
+  return static_cast<std::uint32_t>(base - values.data());
 }
 
-bool DynamicGraph::HasArc(NodeId src, NodeId dst) const {
-  return std::binary_search(out_[src].begin(), out_[src].end(), dst);
+}  // namespace
+
+void DynamicGraph::Grow(NodeId num_nodes) {
+  if (num_nodes <= this->num_nodes()) return;
+  const auto count = static_cast<std::size_t>(num_nodes);
+  // Nodes mostly come one by one; doubling would set aside too much for the last of them.
+  if (count > lists_.capacity()) lists_.reserve(std::max(count, count + count / 8));
+  lists_.resize(count);
+  pools_.resize(((count - 1) >> kNodesPerPoolLog2) + 1);
+}
+
+DynamicGraph::ArcPlace DynamicGraph::FindArc(NodeId src, NodeId dst) const {
+  const auto neighbours = out_neighbours(src);
+  const std::uint32_t index = LowerBound(neighbours, dst);
+  return {src, dst, index, index < neighbours.size() && neighbours[index] == dst};
 }
 
 void DynamicGraph::InsertArc(NodeId src, NodeId dst) {
-  auto& neighbours = out_[src];
-  const auto place = std::lower_bound(neighbours.begin(), neighbours.end(), dst);
-  assert(place == neighbours.end() || *place != dst);
-  neighbours.insert(place, dst);
-  ++num_arcs_;
+  const ArcPlace place = FindArc(src, dst);
+  assert(!place.present);
+  Toggle(place);
 }
 
 void DynamicGraph::EraseArc(NodeId src, NodeId dst) {
-  auto& neighbours = out_[src];
-  const auto place = std::lower_bound(neighbours.begin(), neighbours.end(), dst);
-  assert(place != neighbours.end() && *place == dst);
-  neighbours.erase(place);
+  const ArcPlace place = FindArc(src, dst);
+  assert(place.present);
+  Toggle(place);
+}
+
+void DynamicGraph::Toggle(const ArcPlace& place) {
+  List& list = lists_[place.src];
+  if (!place.present) {
+    if (list.size == list.capacity) MakeRoom(place.src);
+    NodeId* const begin = Begin(place.src);
+    std::copy_backward(begin + place.index, begin + list.size, begin + list.size + 1);
+    begin[place.index] = place.dst;
+    ++list.size;
+    ++num_arcs_;
+    if (list.capacity > kNear) ++pools_[place.src >> kNodesPerPoolLog2].live;
+    return;
+  }
+  NodeId* const begin = Begin(place.src);
+  std::copy(begin + place.index + 1, begin + list.size, begin + place.index);
+  --list.size;
   --num_arcs_;
+  if (list.capacity == kNear) return;
+  Pool& pool = pools_[place.src >> kNodesPerPoolLog2];
+  --pool.live;
+  if (pool.slots.size() > MostSlots(pool.live)) Compact(place.src);
+}
+
+// Give the list of `node`, which is full, a larger capacity.
+void DynamicGraph::MakeRoom(NodeId node) {
+  Pool& pool = pools_[node >> kNodesPerPoolLog2];
+  List& list = lists_[node];
+  const std::uint32_t capacity = WithSlack(list.size + 1);
+  if (pool.used + capacity > pool.slots.size()) Compact(node);
+  if (list.size < list.capacity) return;
+  const NodeId* const from = Begin(node);
+  std::copy(from, from + list.size, pool.slots.data() + pool.used);
+  if (list.capacity == kNear) pool.live += list.size;
+  list.offset = pool.used;
+  list.capacity = capacity;
+  pool.used += capacity;
+}
+
+void DynamicGraph::Compact(NodeId node_of_pool) {
+  const int number = node_of_pool >> kNodesPerPoolLog2;
+  Pool& pool = pools_[number];
+  const std::size_t first = static_cast<std::size_t>(number) << kNodesPerPoolLog2;
+  const std::size_t last =
+      std::min(first + (std::size_t{1} << kNodesPerPoolLog2), lists_.size());
+  std::uint64_t live = 0;
+  std::uint64_t slots = 0;
+  for (std::size_t node = first; node < last; ++node) {
+    const List& list = lists_[node];
+    if (list.size <= kNear) continue;
+    live += list.size;
+    slots += WithSlack(list.size);
+  }
+  std::vector<NodeId> placed(slots + SpareSlots(live));
+  std::uint64_t used = 0;
+  for (std::size_t node = first; node < last; ++node) {
+    List& list = lists_[node];
+    if (list.capacity == kNear) continue;
+    const NodeId* const from = pool.slots.data() + list.offset;
+    if (list.size <= kNear) {
+      std::copy(from, from + list.size, list.near);
+      list.capacity = kNear;
+      continue;
+    }
+    std::copy(from, from + list.size, placed.data() + used);
+    list.offset = used;
+    list.capacity = WithSlack(list.size);
+    used += list.capacity;
+  }
+  pool = {std::move(placed), used, live};
+}
+
+std::int64_t DynamicGraph::MemoryBytes() const {
+  std::size_t bytes = lists_.capacity() * sizeof(List) + pools_.capacity() * sizeof(Pool);
+  for (const Pool& pool : pools_) bytes += pool.slots.capacity() * sizeof(NodeId);
+  return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace coden

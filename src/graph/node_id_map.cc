@@ -1,12 +1,17 @@
 // One open-addressing hash table from id to index, and the ids in index order. The hash
 // mixes all bits (splitmix64's finaliser, xxh3 for strings), so ids that share their low
 // bits, as shifted or strided ids do, still spread over the table.
+//
+// Small whole numbers, which most logs have, are looked up in an array instead: four
+// bytes an id, where a slot of the hash table takes 24. The array reaches at most eight
+// times as far as there are ids, whatever they are.
 
 #include "coden/graph/node_id_map.h"
 
 #include <tsl/robin_map.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <deque>
 #include <limits>
 #include <numeric>
@@ -41,7 +46,26 @@ struct Int64Ids {
   static std::string Show(Key key) { return std::to_string(key); }
   Key Keep(Key key) { return ids.emplace_back(key); }
 
+  // The index of a small id, kNoNode where the hash table has to be asked.
+  NodeId Near(Key key) const {
+    const auto place = static_cast<std::uint64_t>(key);
+    return place < near.size() ? near[place] : kNoNode;
+  }
+
+  // Let Near find `key`; false where it is too large for that.
+  bool KeepNear(Key key, NodeId index) {
+    const auto place = static_cast<std::uint64_t>(key);
+    const std::size_t reach = 8 * (ids.size() + 8192);
+    if (place >= reach) return false;
+    if (place >= near.size()) {
+      near.resize(std::min(reach, std::max(2 * near.size(), place + 1)), kNoNode);
+    }
+    near[place] = index;
+    return true;
+  }
+
   std::vector<Key> ids;
+  std::vector<NodeId> near;  // by id
 };
 
 struct StringIds {
@@ -57,6 +81,8 @@ struct StringIds {
   static Key Get(const Array& array, std::int64_t row) { return array.GetView(row); }
   static std::string Show(Key key) { return "'" + std::string(key) + "'"; }
   Key Keep(Key key) { return ids.emplace_back(key); }
+  static NodeId Near(Key) { return kNoNode; }
+  static bool KeepNear(Key, NodeId) { return false; }
 
   std::deque<std::string>
       ids;  // a deque never moves its strings, so views of them stay valid
@@ -103,8 +129,11 @@ class HashNodeIdMap : public NodeIdMap {
     const auto& array = static_cast<const Array&>(ids);
     out->resize(array.length());
     for (std::int64_t row = 0; row < array.length(); ++row) {
-      const auto found = index_.find(Store::Get(array, row));
-      (*out)[row] = found == index_.end() ? kNoNode : found->second;
+      const Key key = Store::Get(array, row);
+      (*out)[row] = store_.Near(key);
+      if ((*out)[row] != kNoNode) continue;
+      const auto found = index_.find(key);
+      if (found != index_.end()) (*out)[row] = found->second;
     }
     return arrow::Status::OK();
   }
@@ -135,11 +164,21 @@ class HashNodeIdMap : public NodeIdMap {
  private:
   // kNoNode for a new id of a frozen map.
   NodeId IndexOf(Key key) {
+    const NodeId near = store_.Near(key);
+    return near != kNoNode ? near : IndexByHash(key);
+  }
+
+  NodeId IndexByHash(Key key) {
     const auto found = index_.find(key);
-    if (found != index_.end()) return found->second;
+    if (found != index_.end()) {
+      // The array may reach further than when this id came.
+      if (!frozen_) store_.KeepNear(key, found->second);
+      return found->second;
+    }
     if (frozen_) return kNoNode;
     const NodeId index = size();
-    index_.emplace(store_.Keep(key), index);
+    const Key kept = store_.Keep(key);
+    if (!store_.KeepNear(kept, index)) index_.emplace(kept, index);
     return index;
   }
 

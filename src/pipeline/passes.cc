@@ -43,7 +43,7 @@ std::vector<std::string> ScheduleNotes(const RunInputs& inputs, const Settings& 
                                        const Partitioner& partitioner,
                                        const LazySampler& sampler) {
   std::vector<std::string> notes;
-  const EventCounts& counts = sampler.events().counts();
+  const EventCounts& counts = sampler.counts();
   NoteIf(counts.repeated, "rows repeat an edge that is there: ignored", &notes);
   NoteIf(counts.self_loops, "self loops: dropped (`graph.self_loops` keeps them)",
          &notes);

@@ -56,17 +56,18 @@ arrow::Status EventReader::Push(BatchPtr batch, const Emit& emit) {
   if (events_ == EventMode::kSigned) {
     ARROW_ASSIGN_OR_RAISE(inserts, ReadOps(batch->column(3), place(3)));
   }
-  ARROW_RETURN_NOT_OK(nodes_.EncodeEdges(*src, *dst, &src_, &dst_));
-
-  EventBatchBuilder events;
-  for (std::int64_t row = 0; row < batch->num_rows(); ++row) {
-    EventKind kind = EventKind::kInsert;
-    if (events_ == EventMode::kToggle) kind = EventKind::kToggle;
-    if (events_ == EventMode::kSigned && !inserts[row]) kind = EventKind::kDelete;
-    events.Append({src_[row], dst_[row], times->Value(row), kind});
+  std::vector<NodeId> src_ids;
+  std::vector<NodeId> dst_ids;
+  ARROW_RETURN_NOT_OK(nodes_.EncodeEdges(*src, *dst, &src_ids, &dst_ids));
+  const EventKind usual =
+      events_ == EventMode::kToggle ? EventKind::kToggle : EventKind::kInsert;
+  std::vector<std::int8_t> kinds(batch->num_rows(), static_cast<std::int8_t>(usual));
+  for (std::size_t row = 0; row < inserts.size(); ++row) {
+    if (!inserts[row]) kinds[row] = static_cast<std::int8_t>(EventKind::kDelete);
   }
   rows_ += batch->num_rows();
-  return emit(events.Finish());
+  return emit(
+      EventBatch(std::move(src_ids), std::move(dst_ids), times, std::move(kinds)));
 }
 
 arrow::Status EventReader::Finish(const Emit&) { return arrow::Status::OK(); }

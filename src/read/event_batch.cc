@@ -34,6 +34,17 @@ std::shared_ptr<arrow::Schema> EventSchema() {
   });
 }
 
+std::shared_ptr<arrow::RecordBatch> EventBatch(std::vector<NodeId> src,
+                                               std::vector<NodeId> dst,
+                                               std::shared_ptr<arrow::Array> times,
+                                               std::vector<std::int8_t> kinds) {
+  const auto rows = static_cast<std::int64_t>(kinds.size());
+  return arrow::RecordBatch::Make(
+      EventSchema(), rows,
+      {TakeVector<arrow::Int32Array>(src), TakeVector<arrow::Int32Array>(dst),
+       std::move(times), TakeVector<arrow::Int8Array>(kinds)});
+}
+
 void EventBatchBuilder::Append(const EdgeEvent& event) {
   src_.push_back(event.src);
   dst_.push_back(event.dst);
@@ -42,11 +53,9 @@ void EventBatchBuilder::Append(const EdgeEvent& event) {
 }
 
 std::shared_ptr<arrow::RecordBatch> EventBatchBuilder::Finish() {
-  const std::int64_t rows = num_rows();
-  return arrow::RecordBatch::Make(
-      EventSchema(), rows,
-      {TakeVector<arrow::Int32Array>(src_), TakeVector<arrow::Int32Array>(dst_),
-       TakeVector<arrow::Int64Array>(time_), TakeVector<arrow::Int8Array>(kind_)});
+  auto times = TakeVector<arrow::Int64Array>(time_);
+  return EventBatch(std::exchange(src_, {}), std::exchange(dst_, {}), std::move(times),
+                    std::exchange(kind_, {}));
 }
 
 EventView::EventView(const arrow::RecordBatch& batch)

@@ -11,10 +11,10 @@ namespace coden {
 
 namespace {
 
-class NoObserver : public ArcObserver {
+class NoObserver : public BasicArcObserver<DegreeGraph> {
  public:
-  void BeforeChange(const DynamicGraph&, NodeId) override {}
-  void AfterChange(const DynamicGraph&, NodeId) override {}
+  void BeforeChange(const DegreeGraph&, NodeId) override {}
+  void AfterChange(const DegreeGraph&, NodeId) override {}
 };
 
 }  // namespace
@@ -37,7 +37,7 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
   }
   const bool replays =
       has_ends && columns.time.usable() && columns.op.usable() && !graph.lenient;
-  EventGraph replay(graph);
+  BasicEventGraph<DegreeGraph> replay(graph);
   NoObserver observer;
   bool replay_ended = false;
   RisingTimes order;

@@ -7,8 +7,7 @@ namespace coden {
 LazySampler::LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
                          const GraphOptions& graph, LargestEntry largest_entry)
     : options_(sample),
-      graph_(graph),
-      shift_(ShiftAccumulator::Make(sample, embed, graph.directed)),
+      graph_(ShiftedGraph::Make(sample, embed, graph)),
       largest_entry_(std::move(largest_entry)) {}
 
 void LazySampler::SeeNode(NodeId node) {
@@ -16,19 +15,22 @@ void LazySampler::SeeNode(NodeId node) {
     seen_.resize(node + 1, false);
     largest_.resize(node + 1, 0.0f);
     first_event_.resize(node + 1, kNever);
-    graph_.Grow(node + 1);
+    graph_->Grow(node + 1);
   }
   if (seen_[node]) return;
   seen_[node] = true;
   ++num_seen_;
   largest_[node] = largest_entry_(node);
-  shift_->SetLargestEntry(node, largest_[node]);
-  shift_->SetPresent(node);
+  graph_->SetLargestEntry(node, largest_[node]);
+  graph_->SetPresent(node);
 }
 
 void LazySampler::SeeInEvent(NodeId node, EventTime time) {
+  const bool known =
+      node < static_cast<NodeId>(first_event_.size()) && first_event_[node] != kNever;
+  if (known) return;
   SeeNode(node);
-  if (first_event_[node] == kNever) first_event_[node] = time;
+  first_event_[node] = time;
 }
 
 void LazySampler::AddInitialNodes(NodeId count) {
@@ -39,13 +41,12 @@ arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {
   FlushPending(schedule);
   SeeInEvent(event.src, event.time);
   SeeInEvent(event.dst, event.time);
-  ARROW_RETURN_NOT_OK(graph_.Apply(event, *shift_));
-  shift_->EndEvent(graph_.graph());
+  ARROW_RETURN_NOT_OK(graph_->Apply(event));
   ++num_events_;
   last_time_ = event.time;
   const bool room =
       options_.max_per_interval == 0 || taken_in_interval_ < options_.max_per_interval;
-  pending_ = prediction_ > 0 && room && shift_->sigma() > options_.lambda;
+  pending_ = prediction_ > 0 && room && graph_->sigma() > options_.lambda;
   return arrow::Status::OK();
 }
 
@@ -54,8 +55,8 @@ void LazySampler::OnFeatureUpdate(NodeId node, float largest, Schedule* schedule
   SeeNode(node);
   // |x' - x| <= |x'| + |x| in every column; the old vector itself is not kept. The shift
   // is relative to the mass after the change, so that the first features count as well.
-  shift_->SetLargestEntry(node, largest);
-  shift_->FeatureChange(node, largest_[node] + largest);
+  graph_->SetLargestEntry(node, largest);
+  graph_->FeatureChange(node, largest_[node] + largest);
   largest_[node] = largest;
 }
 
@@ -65,15 +66,15 @@ SchedulePoint LazySampler::PointAt(EventTime time) const {
   point.time = time;
   point.events = num_events_;
   point.num_nodes = num_seen_;
-  point.num_edges = graph_.num_edges();
-  point.sigma = shift_->sigma();
+  point.num_edges = graph_->num_edges();
+  point.sigma = graph_->sigma();
   return point;
 }
 
 void LazySampler::Take(SchedulePoint point, Schedule* schedule) {
   point.snapshot = num_snapshots_++;
   schedule->push_back(point);
-  shift_->Reset(graph_.graph());
+  graph_->Reset();
   pending_ = false;
 }
 
@@ -95,7 +96,7 @@ void LazySampler::OnStart(EventTime time, Schedule* schedule) {
 }
 
 void LazySampler::OnPredict(EventTime time, Schedule* schedule) {
-  graph_.ExpireUntil(time, *shift_);
+  graph_->ExpireUntil(time);
   SchedulePoint point = PointAt(time);
   point.at_prediction = true;
   Take(point, schedule);

@@ -7,6 +7,13 @@
 
 namespace coden {
 
+namespace {
+
+// Rows between asking for an edge's memory and using it: about a miss of the cache.
+constexpr std::int64_t kRowsAhead = 16;
+
+}  // namespace
+
 ScheduleSampler::ScheduleSampler(LazySampler sampler, NodeFeatures::Updates updates,
                                  NodeIdMap& nodes)
     : sampler_(std::move(sampler)), updates_(std::move(updates)), nodes_(nodes) {}
@@ -28,6 +35,7 @@ arrow::Result<SchemaPtr> ScheduleSampler::Bind(const SchemaPtr&) {
 }
 
 arrow::Status ScheduleSampler::FoldUpdates(EventTime time, Schedule* points) {
+  if (updates_.done()) return arrow::Status::OK();
   return updates_.AdvanceTo(time, nodes_,
                             [&](NodeId node, std::span<const float> vector) {
                               float largest = 0.0f;
@@ -42,6 +50,10 @@ arrow::Status ScheduleSampler::Push(BatchPtr batch, const Emit& emit) {
   Schedule points;
   for (std::int64_t row = 0; row < events.size(); ++row) {
     const EdgeEvent event = events[row];
+    if (row + kRowsAhead < events.size()) {
+      const EdgeEvent soon = events[row + kRowsAhead];
+      if (soon.src != kNoNode) sampler_.Prefetch(soon);
+    }
     switch (event.kind) {
       case EventKind::kStart:
         sampler_.OnStart(event.time, &points);

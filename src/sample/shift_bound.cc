@@ -24,105 +24,13 @@
 
 #include "coden/embed/neighbourhood_changes.h"
 #include "sample/column_bound_internal.h"
+#include "sample/mass_bound_internal.h"
 
 namespace coden {
 
 namespace {
 
-// What all bounds share: x_max by node, its sum over the nodes present, and the L1 norm
-// of the change of one column of P.
-class MassAccumulator : public ShiftAccumulator {
- public:
-  void SetLargestEntry(NodeId node, float largest) override {
-    Grow(node + 1);
-    if (present_[node]) mass_ += static_cast<double>(largest) - x_max_[node];
-    x_max_[node] = largest;
-  }
-
-  void SetPresent(NodeId node) override {
-    Grow(node + 1);
-    if (present_[node]) return;
-    present_[node] = true;
-    ++num_present_;
-    mass_ += x_max_[node];
-  }
-
-  void BeforeChange(const DynamicGraph& graph, NodeId node) override {
-    degree_before_ = graph.out_degree(node);
-  }
-
-  void AfterChange(const DynamicGraph& graph, NodeId node) override {
-    const std::int64_t after = graph.out_degree(node);
-    const bool to_or_from_zero = degree_before_ == 0 || after == 0;
-    const auto larger = static_cast<double>(std::max(degree_before_, after));
-    ColumnChange(node, to_or_from_zero ? 1.0 : 2.0 / larger);
-  }
-
- protected:
-  // Column `node` of P has changed by `norm` in the L1 norm.
-  virtual void ColumnChange(NodeId node, double norm) = 0;
-
-  virtual void Grow(NodeId num_nodes) {
-    if (num_nodes <= static_cast<NodeId>(x_max_.size())) return;
-    x_max_.resize(num_nodes, 0.0);
-    present_.resize(num_nodes, false);
-  }
-
-  double x_max(NodeId node) const { return x_max_[node]; }
-  double mass() const { return mass_; }
-  std::int64_t num_present() const { return num_present_; }
-
- private:
-  std::vector<double> x_max_;
-  std::vector<bool> present_;
-  std::int64_t num_present_ = 0;
-  double mass_ = 0.0;
-  std::int64_t degree_before_ = 0;
-};
-
-class RelativeBound : public MassAccumulator {
- public:
-  explicit RelativeBound(double alpha) : factor_((1.0 - alpha) / alpha) {}
-
-  void FeatureChange(NodeId, float largest_change) override { Add(largest_change); }
-  void EndEvent(const DynamicGraph&) override {}
-  double sigma() const override { return sigma_; }
-  void Reset(const DynamicGraph&) override { sigma_ = 0.0; }
-
- private:
-  void ColumnChange(NodeId node, double norm) override {
-    Add(factor_ * norm * x_max(node));
-  }
-  // Relative to the mass at the time of the event: what comes later is not known then.
-  void Add(double shift) { sigma_ += mass() > 0.0 ? shift / mass() : 0.0; }
-
-  double factor_;
-  double sigma_ = 0.0;
-};
-
-class PaperBound : public MassAccumulator {
- public:
-  PaperBound(double alpha, double epsilon)
-      : factor_((1.0 - alpha) / alpha), epsilon_(epsilon) {}
-
-  void FeatureChange(NodeId, float largest_change) override { sigma_ += largest_change; }
-  void EndEvent(const DynamicGraph&) override {
-    sigma_ += 2.0 * static_cast<double>(num_present()) * epsilon_;
-  }
-  double sigma() const override { return sigma_; }
-  void Reset(const DynamicGraph&) override { sigma_ = 0.0; }
-
- private:
-  void ColumnChange(NodeId node, double norm) override {
-    sigma_ += factor_ * norm * x_max(node);
-  }
-
-  double factor_;
-  double epsilon_;
-  double sigma_ = 0.0;
-};
-
-class StrictBound : public MassAccumulator {
+class StrictBound final : public MassAccumulator<DynamicGraph> {
  public:
   StrictBound(double alpha, bool directed)
       : factor_((1.0 - alpha) / alpha), column_(alpha, directed) {}
@@ -197,18 +105,18 @@ class StrictBound : public MassAccumulator {
 
 }  // namespace
 
-std::unique_ptr<ShiftAccumulator> ShiftAccumulator::Make(const SampleOptions& sample,
-                                                         const EmbedOptions& embed,
-                                                         bool directed) {
+std::unique_ptr<ShiftAccumulator> MakeShiftAccumulator(const SampleOptions& sample,
+                                                       const EmbedOptions& embed,
+                                                       bool directed) {
   switch (sample.bound) {
     case ShiftBound::kPaper:
-      return std::make_unique<PaperBound>(embed.alpha, embed.epsilon);
+      return std::make_unique<PaperBound<DynamicGraph>>(embed.alpha, embed.epsilon);
     case ShiftBound::kStrict:
       return std::make_unique<StrictBound>(embed.alpha, directed);
     case ShiftBound::kRelative:
       break;
   }
-  return std::make_unique<RelativeBound>(embed.alpha);
+  return std::make_unique<RelativeBound<DynamicGraph>>(embed.alpha);
 }
 
 }  // namespace coden

@@ -1,5 +1,7 @@
 #include "coden/snapshot/snapshot_writer.h"
 
+#include <algorithm>
+
 #include <arrow/array.h>
 #include <arrow/buffer.h>
 #include <arrow/type.h>
@@ -14,17 +16,29 @@ std::shared_ptr<arrow::Field> ElementField() {
   return arrow::field("element", arrow::float32(), /*nullable=*/false);
 }
 
+// Rows that are transposed together: few enough to stay in the first cache.
+constexpr std::int64_t kTileRows = 64;
+
 // Cut a row-by-row matrix into one array per column.
 arrow::Result<std::vector<std::shared_ptr<arrow::Array>>> Transpose(
     const arrow::FloatArray& values, std::int64_t rows, int width) {
   std::vector<std::shared_ptr<arrow::Array>> columns;
+  std::vector<float*> starts;
   for (int column = 0; column < width; ++column) {
-    std::vector<float> numbers(rows);
-    for (std::int64_t row = 0; row < rows; ++row) {
-      numbers[row] = values.Value(row * width + column);
+    ARROW_ASSIGN_OR_RAISE(
+        std::shared_ptr<arrow::Buffer> numbers,
+        arrow::AllocateBuffer(rows * static_cast<std::int64_t>(sizeof(float))));
+    starts.push_back(reinterpret_cast<float*>(numbers->mutable_data()));
+    columns.push_back(std::make_shared<arrow::FloatArray>(rows, std::move(numbers)));
+  }
+  const float* const matrix = values.raw_values();
+  for (std::int64_t first = 0; first < rows; first += kTileRows) {
+    const std::int64_t last = std::min(first + kTileRows, rows);
+    for (int column = 0; column < width; ++column) {
+      for (std::int64_t row = first; row < last; ++row) {
+        starts[column][row] = matrix[row * width + column];
+      }
     }
-    columns.push_back(std::make_shared<arrow::FloatArray>(
-        rows, arrow::Buffer::FromVector(std::move(numbers))));
   }
   return columns;
 }

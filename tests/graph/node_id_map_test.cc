@@ -52,6 +52,32 @@ TEST(NodeIdMap, KeepsStringsWhileItGrows) {
   for (int i = 0; i < 50000; ++i) ASSERT_EQ(nodes[i], i);
 }
 
+// Ids that are too large for the array when they come are within its reach later.
+TEST(NodeIdMap, KeepsIdsThatTheArrayReachesLater) {
+  const auto map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  std::unordered_map<std::int64_t, NodeId> expected;
+  std::mt19937 random(1);
+  for (int round = 0; round < 20; ++round) {
+    arrow::Int64Builder builder;
+    std::vector<NodeId> right;
+    for (int i = 0; i < 20'000; ++i) {
+      const auto id = static_cast<std::int64_t>(random() % 1'000'000) - 1000;
+      CODEN_EXPECT_OK(builder.Append(id));
+      right.push_back(
+          expected.emplace(id, static_cast<NodeId>(expected.size())).first->second);
+    }
+    const auto ids = builder.Finish().ValueOrDie();
+    std::vector<NodeId> nodes;
+    CODEN_EXPECT_OK(map->Encode(*ids, &nodes));
+    ASSERT_EQ(nodes, right);
+    CODEN_EXPECT_OK(map->Find(*ids, &nodes));
+    ASSERT_EQ(nodes, right);
+  }
+  std::vector<NodeId> nodes;
+  CODEN_EXPECT_OK(map->Find(*ArrayOf(arrow::int64(), "[-5000, 2000000]"), &nodes));
+  EXPECT_EQ(nodes, (std::vector<NodeId>{kNoNode, kNoNode}));
+}
+
 TEST(NodeIdMap, EncodesEdgesRowByRow) {
   const auto src = ArrayOf(arrow::int64(), "[7, 5, 7]");
   const auto dst = ArrayOf(arrow::int64(), "[9, 7, 3]");

@@ -37,7 +37,7 @@ class Scene {
     EmbedOptions embed;
     embed.alpha = kAlpha;
     embed.epsilon = kEpsilon;
-    shift_ = ShiftAccumulator::Make(sample, embed, directed);
+    shift_ = MakeShiftAccumulator(sample, embed, directed);
     events_.Grow(kNumNodes);
     x_ = Zeros(kNumNodes, kNumColumns);
     for (NodeId node = 0; node < kNumNodes; ++node) {
@@ -226,7 +226,7 @@ TEST(ShiftBound, RelativeIsAnEstimateThatAHubEscapes) {
     EventGraph events(options);
     SampleOptions sample;
     sample.bound = bound;
-    const auto shift = ShiftAccumulator::Make(sample, EmbedOptions{}, /*directed=*/true);
+    const auto shift = MakeShiftAccumulator(sample, EmbedOptions{}, /*directed=*/true);
     events.Grow(4);
     for (NodeId node = 0; node < 4; ++node) {
       shift->SetLargestEntry(node, node == 0 ? 0.0f : 1.0f);

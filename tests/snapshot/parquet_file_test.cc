@@ -160,6 +160,29 @@ TEST_F(ParquetFileTest, EqualBatchesGiveEqualBytes) {
   EXPECT_NE(Write(*RandomBatch(3000, 5)).xxh3, first.xxh3);
 }
 
+TEST_F(ParquetFileTest, RowGroupsAreFullHoweverRowsAreCut) {
+  ParquetFileOptions options;
+  options.row_group_rows = 40;
+  const auto batch = RandomBatch(130, 7);
+  for (const std::vector<int>& cuts : std::vector<std::vector<int>>{
+           {0, 130}, {0, 40, 80, 130}, {0, 7, 7, 39, 41, 125, 130}}) {
+    SCOPED_TRACE(cuts.size());
+    auto writer =
+        ParquetFileWriter::Open(path_, stage_, batch->schema(), options).ValueOrDie();
+    for (std::size_t i = 1; i < cuts.size(); ++i) {
+      const auto part = batch->Slice(cuts[i - 1], cuts[i] - cuts[i - 1]);
+      ASSERT_TRUE(writer->Write(*part).ok());
+    }
+    EXPECT_EQ(writer->Close().ValueOrDie().rows, 130);
+    const auto footer = FooterOf(path_);
+    ASSERT_EQ(footer->num_row_groups(), 4);
+    for (int group = 0; group < 4; ++group) {
+      EXPECT_EQ(footer->RowGroup(group)->num_rows(), group < 3 ? 40 : 10);
+    }
+    EXPECT_TRUE(ReadParquetFile(path_).ValueOrDie()->Equals(*TableFrom({batch})));
+  }
+}
+
 TEST_F(ParquetFileTest, TheFooterSaysHowItIsWritten) {
   ParquetFileOptions options;
   options.row_group_rows = 40;

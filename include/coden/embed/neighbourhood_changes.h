@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,19 +16,33 @@ class NeighbourhoodChanges : public ArcObserver {
  public:
   struct Change {
     NodeId node;
-    std::vector<NodeId> before;  ///< sorted
+    std::span<const NodeId> before;  ///< sorted; valid until Clear
   };
 
+  /// In the order of each node's first change.
   std::span<const Change> changes() const { return changes_; }
   bool empty() const { return changes_.empty(); }
   void Clear();
+
+  /// Forget the nodes whose neighbours in `graph`, the one observed, are what they were.
+  void Settle(const DynamicGraph& graph);
 
   void BeforeChange(const DynamicGraph& graph, NodeId node) override;
   void AfterChange(const DynamicGraph&, NodeId) override {}
 
  private:
+  std::span<const NodeId> Keep(std::span<const NodeId> neighbours);
+
+  // Old neighbours one behind the other, in blocks that never move.
+  struct Block {
+    std::unique_ptr<NodeId[]> slots;
+    std::size_t size;
+  };
+
   std::vector<Change> changes_;
   std::vector<bool> recorded_;  // by node
+  std::vector<Block> blocks_;
+  std::size_t used_ = 0;  // slots of the last block
 };
 
 }  // namespace coden

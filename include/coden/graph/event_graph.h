@@ -1,12 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <string>
 #include <unordered_map>
+#include <utility>
 
 #include <arrow/status.h>
 
+#include "coden/graph/degree_graph.h"
 #include "coden/graph/dynamic_graph.h"
 #include "coden/graph/graph_options.h"
 #include "coden/graph/types.h"
@@ -21,41 +23,65 @@ struct EventCounts {
   std::int64_t expired = 0;            ///< edges that left by `graph.window`
 };
 
-/// Watch the arcs of an EventGraph change.
-class ArcObserver {
+/// The error of a row that deletes an edge that is absent.
+arrow::Status NoSuchEdge();
+
+/// Watch the arcs of an event graph change.
+template <typename Graph>
+class BasicArcObserver {
  public:
-  virtual ~ArcObserver() = default;
+  virtual ~BasicArcObserver() = default;
   /// The out-neighbourhood of `node` is about to change by one arc.
-  virtual void BeforeChange(const DynamicGraph& graph, NodeId node) = 0;
+  virtual void BeforeChange(const Graph& graph, NodeId node) = 0;
   /// It has changed.
-  virtual void AfterChange(const DynamicGraph& graph, NodeId node) = 0;
+  virtual void AfterChange(const Graph& graph, NodeId node) = 0;
 };
 
 /// A graph driven by edge events: what a row means is decided here and nowhere else. The
 /// sampler and the embedder each replay the log through one, so they see the same graph.
-class EventGraph {
+///
+/// `Graph` is what the arcs are kept in: DynamicGraph, or DegreeGraph where nobody asks
+/// for neighbours.
+template <typename Graph>
+class BasicEventGraph {
  public:
-  explicit EventGraph(GraphOptions options) : options_(options) {}
+  explicit BasicEventGraph(GraphOptions options) : options_(options) {}
 
-  const DynamicGraph& graph() const { return graph_; }
+  const Graph& graph() const { return graph_; }
   const EventCounts& counts() const { return counts_; }
   /// Edges present; an undirected edge counts once.
   std::int64_t num_edges() const { return num_edges_; }
   void Grow(NodeId num_nodes) { graph_.Grow(num_nodes); }
 
+  /// `event` comes soon. Always inlined: see DegreeGraph.
+  [[gnu::always_inline]] void Prefetch(const EdgeEvent& event) const {
+    const bool swaps = !options_.directed && event.src > event.dst;
+    graph_.Prefetch(swaps ? event.dst : event.src, swaps ? event.src : event.dst);
+  }
+
   /// Let edges expire up to `event.time`, then apply the event. Times must not fall. The
   /// error of a deletion that finds no edge says nothing about the row: the caller adds
   /// it.
-  arrow::Status Apply(const EdgeEvent& event, ArcObserver& observer);
+  template <typename Observer>
+  arrow::Status Apply(const EdgeEvent& event, Observer& observer);
 
   /// Let edges expire whose window has ended at or before `time`.
-  void ExpireUntil(EventTime time, ArcObserver& observer);
+  template <typename Observer>
+  void ExpireUntil(EventTime time, Observer& observer);
 
  private:
-  void Insert(NodeId src, NodeId dst, ArcObserver& observer);
-  void Erase(NodeId src, NodeId dst, ArcObserver& observer);
-  template <typename Change>
-  void ChangeArc(NodeId src, NodeId dst, ArcObserver& observer, Change change);
+  using ArcPlace = typename Graph::ArcPlace;
+
+  static std::uint64_t EdgeKey(NodeId src, NodeId dst) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(src)) << 32 |
+           static_cast<std::uint32_t>(dst);
+  }
+
+  // Change an edge: one arc, or both of an undirected edge.
+  template <typename Observer>
+  void ToggleEdge(const ArcPlace& place, Observer& observer);
+  template <typename Observer>
+  void ToggleArc(const ArcPlace& place, Observer& observer);
 
   struct Insertion {
     NodeId src;
@@ -65,7 +91,7 @@ class EventGraph {
   };
 
   GraphOptions options_;
-  DynamicGraph graph_;
+  Graph graph_;
   EventCounts counts_;
   std::int64_t num_edges_ = 0;
   // With a window: every insertion that has not yet expired, oldest first, and the number
@@ -74,5 +100,80 @@ class EventGraph {
   std::unordered_map<std::uint64_t, std::int64_t> last_insertion_;
   std::int64_t num_insertions_ = 0;
 };
+
+using ArcObserver = BasicArcObserver<DynamicGraph>;
+using EventGraph = BasicEventGraph<DynamicGraph>;
+
+template <typename Graph>
+template <typename Observer>
+arrow::Status BasicEventGraph<Graph>::Apply(const EdgeEvent& event, Observer& observer) {
+  ExpireUntil(event.time, observer);
+  NodeId src = event.src;
+  NodeId dst = event.dst;
+  graph_.Grow(std::max(src, dst) + 1);
+  if (src == dst && !options_.self_loops) {
+    ++counts_.self_loops;
+    return arrow::Status::OK();
+  }
+  // An undirected edge has one name, whichever end the log puts first.
+  if (!options_.directed && src > dst) std::swap(src, dst);
+
+  const ArcPlace place = graph_.FindArc(src, dst);
+  const bool present = place.present;
+  EventKind kind = event.kind;
+  if (kind == EventKind::kToggle)
+    kind = present ? EventKind::kDelete : EventKind::kInsert;
+  if (kind == EventKind::kInsert) {
+    if (options_.window > 0) {
+      insertions_.push_back({src, dst, event.time, ++num_insertions_});
+      last_insertion_[EdgeKey(src, dst)] = num_insertions_;
+    }
+    if (present) {
+      ++counts_.repeated;
+    } else {
+      ToggleEdge(place, observer);
+    }
+  } else if (present) {
+    if (options_.window > 0) last_insertion_.erase(EdgeKey(src, dst));
+    ToggleEdge(place, observer);
+  } else if (options_.lenient) {
+    ++counts_.missing_deletions;
+  } else {
+    return NoSuchEdge();
+  }
+  return arrow::Status::OK();
+}
+
+template <typename Graph>
+template <typename Observer>
+void BasicEventGraph<Graph>::ExpireUntil(EventTime time, Observer& observer) {
+  while (!insertions_.empty() && insertions_.front().time <= time - options_.window) {
+    const Insertion oldest = insertions_.front();
+    insertions_.pop_front();
+    const auto last = last_insertion_.find(EdgeKey(oldest.src, oldest.dst));
+    if (last == last_insertion_.end() || last->second != oldest.number) continue;
+    last_insertion_.erase(last);
+    ToggleEdge(graph_.FindArc(oldest.src, oldest.dst), observer);
+    ++counts_.expired;
+  }
+}
+
+template <typename Graph>
+template <typename Observer>
+void BasicEventGraph<Graph>::ToggleEdge(const ArcPlace& place, Observer& observer) {
+  ToggleArc(place, observer);
+  if (!options_.directed && place.src != place.dst) {
+    ToggleArc(graph_.Reverse(place), observer);
+  }
+  num_edges_ += place.present ? -1 : 1;
+}
+
+template <typename Graph>
+template <typename Observer>
+void BasicEventGraph<Graph>::ToggleArc(const ArcPlace& place, Observer& observer) {
+  observer.BeforeChange(graph_, place.src);
+  graph_.Toggle(place);
+  observer.AfterChange(graph_, place.src);
+}
 
 }  // namespace coden

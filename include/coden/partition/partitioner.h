@@ -22,7 +22,7 @@ class Partitioner : public Operator {
   arrow::Status Finish(const Emit& emit) override;
 
  private:
-  void AppendMarks(EventBatchBuilder* events);
+  arrow::Status EmitMarks(const Emit& emit);
 
   PredictionClock clock_;
   std::vector<PredictionClock::Mark> marks_;

@@ -51,8 +51,6 @@ class EventReader : public Operator {
   std::vector<std::string> columns_;
   std::int64_t rows_ = 0;
   std::unique_ptr<RisingTimes> order_;
-  std::vector<NodeId> src_;
-  std::vector<NodeId> dst_;
 };
 
 }  // namespace coden

@@ -16,6 +16,13 @@ namespace coden {
 /// dst as NodeId, time, kind.
 std::shared_ptr<arrow::Schema> EventSchema();
 
+/// Make a batch of EventSchema of its columns, which have one length. `times` has no
+/// nulls.
+std::shared_ptr<arrow::RecordBatch> EventBatch(std::vector<NodeId> src,
+                                               std::vector<NodeId> dst,
+                                               std::shared_ptr<arrow::Array> times,
+                                               std::vector<std::int8_t> kinds);
+
 /// Collect events and hand them out as a batch of EventSchema.
 class EventBatchBuilder {
  public:
@@ -36,6 +43,7 @@ class EventView {
  public:
   explicit EventView(const arrow::RecordBatch& batch);
   std::int64_t size() const { return static_cast<std::int64_t>(time_.size()); }
+  EventTime time(std::int64_t row) const { return time_[row]; }
   EdgeEvent operator[](std::int64_t row) const {
     return {src_[row], dst_[row], time_[row], static_cast<EventKind>(kind_[row])};
   }

@@ -46,6 +46,8 @@ class NodeFeatures {
   /// The stream of later vectors, in time order.
   class Updates {
    public:
+    /// Whether there is nothing left to come.
+    bool done() const { return reader_ == nullptr; }
     /// Call `visit(node, vector)` for every update at or before `time` that was not yet
     /// seen.
     arrow::Status AdvanceTo(

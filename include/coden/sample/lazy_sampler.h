@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,7 +12,7 @@
 #include "coden/graph/event_graph.h"
 #include "coden/sample/sample_options.h"
 #include "coden/sample/schedule.h"
-#include "coden/sample/shift_bound.h"
+#include "coden/sample/shifted_graph.h"
 
 namespace coden {
 
@@ -41,7 +42,16 @@ class LazySampler {
   /// Prediction time `time` closes.
   void OnPredict(EventTime time, Schedule* schedule);
 
-  const EventGraph& events() const { return graph_; }
+  /// `event`, which is one of an edge, comes soon.
+  void Prefetch(const EdgeEvent& event) const {
+    graph_->Prefetch(event);
+    if (std::max(event.src, event.dst) < static_cast<NodeId>(first_event_.size())) {
+      __builtin_prefetch(&first_event_[event.src]);
+      __builtin_prefetch(&first_event_[event.dst]);
+    }
+  }
+
+  const EventCounts& counts() const { return graph_->counts(); }
   std::int64_t num_events() const { return num_events_; }
   /// Time of each node's first event, kNever for none yet.
   static constexpr EventTime kNever = -1;
@@ -55,8 +65,7 @@ class LazySampler {
   void FlushPending(Schedule* schedule);
 
   SampleOptions options_;
-  EventGraph graph_;
-  std::unique_ptr<ShiftAccumulator> shift_;
+  std::unique_ptr<ShiftedGraph> graph_;
   LargestEntry largest_entry_;
   std::vector<bool> seen_;
   std::vector<float> largest_;

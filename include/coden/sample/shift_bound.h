@@ -14,11 +14,9 @@ namespace coden {
 ///
 /// The owner forwards every arc change of its graph (ArcObserver) and every change of
 /// features.
-class ShiftAccumulator : public ArcObserver {
+template <typename Graph>
+class BasicShiftAccumulator : public BasicArcObserver<Graph> {
  public:
-  static std::unique_ptr<ShiftAccumulator> Make(const SampleOptions& sample,
-                                                const EmbedOptions& embed, bool directed);
-
   /// The features of `node` now have this largest absolute entry. Its first call for a
   /// node comes before the node's first arc.
   virtual void SetLargestEntry(NodeId node, float largest) = 0;
@@ -30,14 +28,23 @@ class ShiftAccumulator : public ArcObserver {
   /// The features of `node` move by at most `largest_change` per column.
   virtual void FeatureChange(NodeId node, float largest_change) = 0;
 
+  /// An arc of `node` changes soon.
+  virtual void Prefetch(NodeId node) const = 0;
+
   /// One row of the log has been applied to `graph`.
-  virtual void EndEvent(const DynamicGraph& graph) = 0;
+  virtual void EndEvent(const Graph& graph) = 0;
 
   /// The bound since the last Reset.
   virtual double sigma() const = 0;
 
   /// A snapshot of `graph` is taken: start again at zero.
-  virtual void Reset(const DynamicGraph& graph) = 0;
+  virtual void Reset(const Graph& graph) = 0;
 };
+
+using ShiftAccumulator = BasicShiftAccumulator<DynamicGraph>;
+
+std::unique_ptr<ShiftAccumulator> MakeShiftAccumulator(const SampleOptions& sample,
+                                                       const EmbedOptions& embed,
+                                                       bool directed);
 
 }  // namespace coden

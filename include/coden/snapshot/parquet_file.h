@@ -41,6 +41,8 @@ class ParquetFileWriter {
       const ParquetFileOptions& options = {});
   virtual ~ParquetFileWriter() = default;
 
+  /// Rows wait until they fill a row group, so the memory of `batch` must not change
+  /// before Close.
   virtual arrow::Status Write(const arrow::RecordBatch& batch) = 0;
   /// The record's path is `path`.
   virtual arrow::Result<FileRecord> Close() = 0;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <arrow/status.h>
+
+#include "coden/embed/embed_options.h"
+#include "coden/graph/event_graph.h"
+#include "coden/sample/sample_options.h"
+
+namespace coden {
+
+/// The graph of the events so far with a bound on how far the embeddings have moved since
+/// the last Reset: an event graph and the ShiftAccumulator that watches it. Keeps
+/// neighbours only where the bound needs them.
+class ShiftedGraph {
+ public:
+  static std::unique_ptr<ShiftedGraph> Make(const SampleOptions& sample,
+                                            const EmbedOptions& embed,
+                                            const GraphOptions& graph);
+  virtual ~ShiftedGraph() = default;
+
+  virtual void Grow(NodeId num_nodes) = 0;
+  /// See BasicEventGraph.
+  virtual arrow::Status Apply(const EdgeEvent& event) = 0;
+  virtual void ExpireUntil(EventTime time) = 0;
+  /// `event` comes soon.
+  virtual void Prefetch(const EdgeEvent& event) const = 0;
+  virtual const EventCounts& counts() const = 0;
+  virtual std::int64_t num_edges() const = 0;
+
+  /// See BasicShiftAccumulator.
+  virtual void SetLargestEntry(NodeId node, float largest) = 0;
+  virtual void SetPresent(NodeId node) = 0;
+  virtual void FeatureChange(NodeId node, float largest_change) = 0;
+  virtual double sigma() const = 0;
+  virtual void Reset() = 0;
+};
+
+}  // namespace coden
