@@ -17,6 +17,8 @@ namespace {
 // Numbers per emitted batch: a snapshot of any size passes in pieces. Pieces are counted
 // in nodes, so they do not depend on how the log was read.
 constexpr std::int64_t kNumbersPerBatch = 1 << 23;
+// How far ahead of an event its memory is asked for, twice.
+constexpr std::int64_t kRowsAhead = 16;
 
 // Two routes to one number differ by this much in their error weights.
 constexpr double kAuditTolerance = 1e-5;
@@ -80,6 +82,8 @@ arrow::Status Embedder::Push(BatchPtr batch, const Emit& emit) {
   for (std::int64_t row = 0; row < events.size(); ++row) {
     ARROW_RETURN_NOT_OK(TakeDue(emit));
     if (next_point_ == schedule_.size()) return arrow::Status::OK();
+    if (row + 2 * kRowsAhead < events.size())
+      graph_.Prefetch(events[row + 2 * kRowsAhead], events[row + kRowsAhead]);
     const EdgeEvent event = events[row];
     if (std::max(event.src, event.dst) >= engine_.num_nodes()) return LogChanged();
     ARROW_RETURN_NOT_OK(graph_.Apply(event, changes_));
@@ -113,6 +117,7 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
         }));
     if (!known) return LogChanged();
     if (point.at_prediction) graph_.ExpireUntil(point.time, changes_);
+    changes_.Settle(graph_.graph());
     const SolveWork work = engine_.Update(
         graph_.graph(), changes_, [this] { return options_.stop.IsStopRequested(); },
         point.num_nodes);

@@ -80,6 +80,9 @@ arrow::Result<Arguments> Parse(std::span<char*> words) {
   return arguments;
 }
 
+// As the embedder does.
+constexpr std::int64_t kRowsAhead = 16;
+
 // A full block of float columns: what a sweep fetches for one arc.
 constexpr int kSweepLineBytes = ColumnBlock::kMostColumns * sizeof(float);
 
@@ -124,6 +127,10 @@ class Replay {
   arrow::Result<Cost> Apply(std::int64_t begin, std::int64_t end) {
     const Stopwatch watch;
     for (std::int64_t index = begin; index < end; ++index) {
+      if (index + 2 * kRowsAhead < end) {
+        graph_.Prefetch(scenario_.edge(index + 2 * kRowsAhead),
+                        scenario_.edge(index + kRowsAhead));
+      }
       ARROW_RETURN_NOT_OK(graph_.Apply(scenario_.edge(index), changes_));
     }
     return watch.Elapsed();

@@ -48,9 +48,21 @@ class DynamicGraph {
   /// Add the arc where it is absent, remove it where it is present.
   void Toggle(const ArcPlace& place);
 
-  /// The arc from `src` is asked for soon. Always inlined: see DegreeGraph.
+  /// The arc from `src` is asked for soon: fetch what leads to its neighbours. Always
+  /// inlined: see DegreeGraph.
   [[gnu::always_inline]] void Prefetch(NodeId src, NodeId /*dst*/) const {
-    if (src < num_nodes()) __builtin_prefetch(&lists_[src]);
+    if (src >= num_nodes()) return;
+    __builtin_prefetch(&lists_[src]);
+    __builtin_prefetch(&pools_[src >> kNodesPerPoolLog2]);
+  }
+  /// The same some time later, when that has come: fetch the neighbours where the search
+  /// will look first.
+  [[gnu::always_inline]] void PrefetchNeighbours(NodeId src) const {
+    if (src >= num_nodes() || lists_[src].capacity == kNear) return;
+    const NodeId* const begin = Begin(src);
+    __builtin_prefetch(begin + lists_[src].size / 4);
+    __builtin_prefetch(begin + lists_[src].size / 2);
+    __builtin_prefetch(begin + lists_[src].size / 4 * 3);
   }
 
   /// Bytes set aside for this graph, used or not.

