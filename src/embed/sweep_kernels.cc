@@ -25,7 +25,7 @@ namespace {
 // What double arithmetic may lose in computing one value, as part of it: 32 roundings.
 constexpr double kDoubleRounding = 0x1p-48;
 
-template <typename T, int kWidth, bool kOrdered>
+template <typename T, int kWidth, bool kOrdered, bool kMeasured>
 [[gnu::always_inline]] inline void SweepBody(const SweepPlan& plan, std::int64_t begin,
                                              std::int64_t end, BlockView<T> block,
                                              const T* relaxation, T* moved) {
@@ -41,11 +41,8 @@ template <typename T, int kWidth, bool kOrdered>
   const float* change_weight = plan.change_weight.data();
   const float* defect_weight = plan.defect_weight.data();
   Vector relax;
-  Vector total;
-  for (int j = 0; j < kWidth; ++j) {
-    relax[j] = relaxation[j];
-    total[j] = moved[j];
-  }
+  for (int j = 0; j < kWidth; ++j) relax[j] = relaxation[j];
+  Vector total = {};
   // A relaxed step leaves (1 - w) / w of itself as a defect of its own row.
   const T left = static_cast<T>((plan.relaxation - 1.0) / plan.relaxation);
   for (std::int64_t visit = begin; visit < end; ++visit) {
@@ -65,10 +62,14 @@ template <typename T, int kWidth, bool kOrdered>
     const Vector old = g[row];
     const Vector step = (wanted - old) * relax;
     g[row] = old + step;
-    total += Abs<kWidth>(step) *
-             static_cast<T>(change_weight[visit] + left * defect_weight[visit]);
+    if constexpr (kMeasured) {
+      total += Abs<kWidth>(step) *
+               static_cast<T>(change_weight[visit] + left * defect_weight[visit]);
+    }
   }
-  for (int j = 0; j < kWidth; ++j) moved[j] = total[j];
+  if constexpr (kMeasured) {
+    for (int j = 0; j < kWidth; ++j) moved[j] = total[j];
+  }
 }
 
 template <typename T, int kWidth, bool kOrdered>
@@ -126,10 +127,17 @@ template <typename T, int kWidth>
 [[gnu::always_inline]] inline void SweepAny(const SweepPlan& plan, std::int64_t begin,
                                             std::int64_t end, BlockView<T> block,
                                             const T* relaxation, T* moved) {
+  const auto sweep = [&]<bool kOrdered>() __attribute__((always_inline)) {
+    if (moved != nullptr) {
+      SweepBody<T, kWidth, kOrdered, true>(plan, begin, end, block, relaxation, moved);
+    } else {
+      SweepBody<T, kWidth, kOrdered, false>(plan, begin, end, block, relaxation, moved);
+    }
+  };
   if (plan.rows.empty()) {
-    SweepBody<T, kWidth, false>(plan, begin, end, block, relaxation, moved);
+    sweep.template operator()<false>();
   } else {
-    SweepBody<T, kWidth, true>(plan, begin, end, block, relaxation, moved);
+    sweep.template operator()<true>();
   }
 }
 

@@ -33,6 +33,7 @@ constexpr double kFar = 4.0;
 // Plain Gauss-Seidel takes at most log(1e-16) / log(1-alpha) sweeps; more means that
 // rounding is in the way, which the proving sweeps will find.
 constexpr int kMostSweeps = 5000;
+constexpr double kBestRate = 0.2;
 // A column whose estimate has not fallen by this factor in a sweep has met rounding.
 constexpr double kProgress = 0.97;
 constexpr int kPatience = 3;
@@ -79,58 +80,81 @@ class Solver {
  private:
   // False when stopped.
   bool SweepUntilNear() {
-    std::array<T, kWidth> relaxation;
-    std::array<double, kWidth> least;
-    std::array<double, kWidth> last;
-    std::array<int, kWidth> stalled = {};
-    least.fill(std::numeric_limits<double>::infinity());
-    last.fill(0.0);  // no rate after the first sweep
-    for (int lane = 0; lane < kWidth; ++lane)
-      relaxation[lane] = sweeping_[lane] ? static_cast<T>(plan_.relaxation) : T{0};
-    const bool core = plan_.core_begin < plan_.core_end;
-    const auto going = [&] {
-      return core && std::any_of(relaxation.begin(), relaxation.end(),
-                                 [](T value) { return value != T{0}; });
-    };
-    if (going()) {
-      // What comes before the core is exact after one visit, if that is not relaxed.
-      std::array<T, kWidth> plain;
-      for (int lane = 0; lane < kWidth; ++lane)
-        plain[lane] = sweeping_[lane] ? T{1} : T{0};
-      SweepOnce(0, plan_.core_begin, plain);
+    std::array<T, kWidth> relaxation = {};
+    for (int lane = 0; lane < kWidth; ++lane) {
+      trend_[lane] = {};
+      if (sweeping_[lane]) relaxation[lane] = T{1};
     }
+    if (plan_.core_begin == plan_.core_end) return true;
+    // What comes before the core is exact after one visit, if that is not relaxed.
+    if (plan_.core_begin > 0) SweepOnce(0, plan_.core_begin, relaxation, nullptr);
+    for (T& value : relaxation) value *= static_cast<T>(plan_.relaxation);
+    const auto going = [&] {
+      return std::any_of(relaxation.begin(), relaxation.end(),
+                         [](T value) { return value != T{0}; });
+    };
     for (int sweep = 0; going() && sweep < kMostSweeps; ++sweep) {
       if (stopped_()) return false;
-      const std::array<T, kWidth> moved =
-          SweepOnce(plan_.core_begin, plan_.core_end, relaxation);
+      bool measured = false;
+      for (int lane = 0; lane < kWidth; ++lane) {
+        measured = measured || (relaxation[lane] != T{0} && trend_[lane].next == sweep);
+      }
+      std::array<T, kWidth> moved;
+      SweepOnce(plan_.core_begin, plan_.core_end, relaxation,
+                measured ? moved.data() : nullptr);
       ++work_.sweeps;
       for (int lane = 0; lane < kWidth; ++lane) {
-        if (relaxation[lane] == T{0}) continue;
-        const auto estimate = static_cast<double>(moved[lane]);
-        const double rate = std::min(estimate / last[lane], 1.0);
-        last[lane] = estimate;
-        if (estimate * rate <= kNear * goal_.target || !std::isfinite(estimate)) {
-          relaxation[lane] = T{0};
-        } else if (estimate > kProgress * least[lane] && ++stalled[lane] >= kPatience) {
-          // Over-relaxation may be too much for a directed graph; without it there is
-          // nothing left but rounding.
-          relaxation[lane] = relaxation[lane] > T{1} ? T{1} : T{0};
-          stalled[lane] = 0;
-        }
-        least[lane] = std::min(least[lane], estimate);
+        if (relaxation[lane] == T{0} || trend_[lane].next != sweep) continue;
+        relaxation[lane] = Judge(trend_[lane], static_cast<double>(moved[lane]), sweep,
+                                 relaxation[lane]);
       }
     }
     return true;
   }
 
-  std::array<T, kWidth> SweepOnce(std::int64_t begin, std::int64_t end,
-                                  const std::array<T, kWidth>& relaxation) {
-    std::array<T, kWidth> moved = {};
+  /// What one column knows of its way to the target.
+  struct Trend {
+    int next = 0;  ///< the sweep to measure
+    int last = -1;
+    double estimate = 0.0;  ///< at `last`
+    double least = std::numeric_limits<double>::infinity();
+    int stalled = 0;
+  };
+
+  /// The relaxation to go on with after `sweep`, which gave `estimate`; 0 ends it.
+  T Judge(Trend& trend, double estimate, int sweep, T relaxation) const {
+    const double rate = trend.last < 0
+                            ? 1.0
+                            : std::min(1.0, std::pow(estimate / trend.estimate,
+                                                     1.0 / (sweep - trend.last)));
+    trend.last = sweep;
+    trend.estimate = estimate;
+    if (estimate * rate <= kNear * goal_.target || !std::isfinite(estimate)) return T{0};
+    if (estimate > kProgress * trend.least && ++trend.stalled >= kPatience) {
+      // Over-relaxation may be too much for a directed graph; without it there is nothing
+      // left but rounding.
+      trend.stalled = 0;
+      trend.least = std::numeric_limits<double>::infinity();
+      relaxation = relaxation > T{1} ? T{1} : T{0};
+    }
+    trend.least = std::min(trend.least, estimate);
+    trend.next = sweep + 1;
+    // No sweep brings more than kBestRate, so the next ones need not be measured, unless
+    // the error may also grow.
+    const bool symmetric = plan_.rows.empty();
+    if (symmetric || relaxation <= T{1}) {
+      const double surely = std::log(estimate / goal_.target) / std::log(1.0 / kBestRate);
+      trend.next += std::max(0, static_cast<int>(surely) - 1);
+    }
+    return relaxation;
+  }
+
+  void SweepOnce(std::int64_t begin, std::int64_t end,
+                 const std::array<T, kWidth>& relaxation, T* moved) {
     const auto start = std::chrono::steady_clock::now();
-    Sweep<T, kWidth>(plan_, begin, end, view_, relaxation.data(), moved.data());
+    Sweep<T, kWidth>(plan_, begin, end, view_, relaxation.data(), moved);
     work_.sweep_seconds += Seconds(std::chrono::steady_clock::now() - start);
     work_.swept_arcs += plan_.starts[end] - plan_.starts[begin];
-    return moved;
   }
 
   // False when stopped. Sets failed_ for columns that need more sweeps.
@@ -174,6 +198,7 @@ class Solver {
   std::array<double, kWidth> proving_ = {};
   std::array<bool, kWidth> failed_ = {};
   std::array<double, kWidth> before_ = {};  // the last proven bound
+  std::array<Trend, kWidth> trend_;
   SolveWork work_;
 };
 

@@ -51,7 +51,7 @@ std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
   // move.
   const std::int64_t value_bytes = in_double ? 4 + 4 + 4 + 8 : 4 + 4;
   return nodes * RoundUp(columns) * value_bytes +
-         arcs * (6 + 4)           // neighbours with the slack of growth; the sweep's copy
+         arcs * (7 + 4)           // neighbours with the slack of growth; the sweep's copy
          + nodes * (16 + 32 + 8)  // adjacency heads, the plan of a sweep, row numbers
          // A push keeps one row of doubles for each node it touches, and gives up before
          // it touches many.

@@ -282,7 +282,7 @@ arrow::Result<Json> Snapshot(const Scenario& scenario, const Arguments& argument
   for (int pass = 0; pass < kPasses; ++pass) {
     const Stopwatch watch;
     SnapshotWriter writer(SnapshotOptions{}, layout, schedule, scenario.num_columns,
-                          SnapshotProvenance{}, /*keep=*/nullptr);
+                          SnapshotProvenance{});
     ARROW_RETURN_NOT_OK(writer.Bind(rows->schema()).status());
     ARROW_RETURN_NOT_OK(writer.Push(rows, nothing));
     ARROW_RETURN_NOT_OK(writer.Finish(nothing));
