@@ -9,6 +9,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/read/event_batch.h"
+#include "coden/report/printable.h"
 
 namespace coden {
 
@@ -135,9 +136,9 @@ arrow::Status Embedder::CheckBounds(const SchedulePoint& point) {
   const double epsilon = options_.embed.epsilon;
   if (!(engine_.ErrorBound() <= epsilon * num_nodes)) {
     return UsageError(
-        "`embed.epsilon` is below what float64 can hold for these features: ", epsilon,
-        "; at snapshot ", point.snapshot, " the least is about ",
-        engine_.ErrorBound() / num_nodes);
+        "`embed.epsilon` is below what float64 can hold for these features: ",
+        FormatShortest(epsilon), "; at snapshot ", point.snapshot, " the least is about ",
+        FormatScientific(engine_.ErrorBound() / num_nodes, 1));
   }
   const int audit = options_.embed.audit;
   if (audit == 0 || (point.snapshot + 1) % audit != 0) return arrow::Status::OK();
@@ -146,7 +147,7 @@ arrow::Status Embedder::CheckBounds(const SchedulePoint& point) {
         "the audit of snapshot ", point.snapshot,
         " found an error above the proven bound; the run is not to be "
         "trusted: check the machine's memory and report the case. Now: ",
-        engine_.ErrorBound() / num_nodes, " per node");
+        FormatScientific(engine_.ErrorBound() / num_nodes, 1), " per node");
   }
   return arrow::Status::OK();
 }

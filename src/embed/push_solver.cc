@@ -362,12 +362,14 @@ template <typename T, int kWidth>
 }
 
 // As in sweep_kernels.cc: one function a shape, in variants for the vector units.
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot have them
 #define CODEN_PUSH_SHAPE(T, W)                                                          \
   CODEN_VECTOR_VARIANTS SolveWork Push_##T##_##W(                                       \
       const UpdateContext& context, const PushLimits& limits, PushWorkspace& workspace, \
       ColumnBlock& block, std::vector<bool>& pushed) {                                  \
     return PushBody<T, W>(context, limits, workspace, block, pushed);                   \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 CODEN_PUSH_SHAPE(float, 4)
 CODEN_PUSH_SHAPE(float, 8)

@@ -25,7 +25,7 @@ namespace {
 // What double arithmetic may lose in computing one value, as part of it: 32 roundings.
 constexpr double kDoubleRounding = 0x1p-48;
 
-template <typename T, int kWidth, bool kOrdered, bool kMeasured>
+template <typename T, int kWidth, bool kOrdered>
 [[gnu::always_inline]] inline void SweepBody(const SweepPlan& plan, std::int64_t begin,
                                              std::int64_t end, BlockView<T> block,
                                              const T* relaxation, T* moved) {
@@ -62,14 +62,10 @@ template <typename T, int kWidth, bool kOrdered, bool kMeasured>
     const Vector old = g[row];
     const Vector step = (wanted - old) * relax;
     g[row] = old + step;
-    if constexpr (kMeasured) {
-      total += Abs<kWidth>(step) *
-               static_cast<T>(change_weight[visit] + left * defect_weight[visit]);
-    }
+    total += Abs<kWidth>(step) *
+             static_cast<T>(change_weight[visit] + left * defect_weight[visit]);
   }
-  if constexpr (kMeasured) {
-    for (int j = 0; j < kWidth; ++j) moved[j] = total[j];
-  }
+  for (int j = 0; j < kWidth; ++j) moved[j] = total[j];
 }
 
 template <typename T, int kWidth, bool kOrdered>
@@ -127,17 +123,10 @@ template <typename T, int kWidth>
 [[gnu::always_inline]] inline void SweepAny(const SweepPlan& plan, std::int64_t begin,
                                             std::int64_t end, BlockView<T> block,
                                             const T* relaxation, T* moved) {
-  const auto sweep = [&]<bool kOrdered>() __attribute__((always_inline)) {
-    if (moved != nullptr) {
-      SweepBody<T, kWidth, kOrdered, true>(plan, begin, end, block, relaxation, moved);
-    } else {
-      SweepBody<T, kWidth, kOrdered, false>(plan, begin, end, block, relaxation, moved);
-    }
-  };
   if (plan.rows.empty()) {
-    sweep.template operator()<false>();
+    SweepBody<T, kWidth, false>(plan, begin, end, block, relaxation, moved);
   } else {
-    sweep.template operator()<true>();
+    SweepBody<T, kWidth, true>(plan, begin, end, block, relaxation, moved);
   }
 }
 
@@ -154,6 +143,7 @@ template <typename T, int kWidth>
 }  // namespace
 
 // Vector variants cannot be asked of a template, so each shape has its own function.
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot have them
 #define CODEN_SWEEP_SHAPE(T, W)                                                          \
   namespace {                                                                            \
   CODEN_VECTOR_VARIANTS void Sweep_##T##_##W(const SweepPlan& plan, std::int64_t begin,  \
@@ -176,6 +166,7 @@ template <typename T, int kWidth>
                           const double* active, ProvenError proven) {                    \
     Prove_##T##_##W(plan, block, active, proven);                                        \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 CODEN_SWEEP_SHAPE(float, 4)
 CODEN_SWEEP_SHAPE(float, 8)

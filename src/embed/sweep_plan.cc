@@ -212,11 +212,12 @@ VisitOrder OrderDirected(const Targets& targets,
   return order;
 }
 
-/// A symmetric graph is visited by row, and a row's sources are its targets.
-void PlanSymmetric(Targets targets, SweepPlan* plan) {
+/// A symmetric graph is visited by row, and a row's sources are its targets, which are
+/// taken over.
+void PlanSymmetric(Targets& targets, SweepPlan* plan) {
   plan->core_end = targets.size();
-  plan->starts = std::move(targets.starts);
-  plan->sources = std::move(targets.rows);
+  plan->starts.swap(targets.starts);
+  plan->sources.swap(targets.rows);
 }
 
 void PlanDirected(const Targets& targets, SweepPlan* plan, std::vector<Row>* visit_of) {
@@ -299,11 +300,12 @@ SweepPlan PlanSweeps(const RowGraph& arcs, const std::vector<std::int32_t>& degr
   const Row size = arcs.size();
   const double walk = 1.0 - rule.alpha;
   SweepPlan plan;
+  plan.alpha = rule.alpha;
   Targets targets = CopyTargets(arcs);
   const std::vector<char> loops = targets.loops;
   std::vector<Row> visit_of;
   if (symmetric) {
-    PlanSymmetric(std::move(targets), &plan);
+    PlanSymmetric(targets, &plan);
   } else {
     PlanDirected(targets, &plan, &visit_of);
   }

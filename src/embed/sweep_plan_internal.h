@@ -34,6 +34,7 @@ struct SweepPlan {
   /// after are in no cycle's way: one visit, in order, is exact.
   std::int64_t core_begin = 0;
   std::int64_t core_end = 0;
+  double alpha = 0.0;
   /// Over-relaxation for the sweeps over the core.
   double relaxation = 1.0;
 

@@ -28,17 +28,24 @@ namespace {
 // this part of the target. What it then proves is about three quarters of that, and a
 // quarter of the budget for rounding at the default epsilon.
 constexpr double kNear = 0.93;
-// A proof this many times too large sends the column back to plain sweeps.
-constexpr double kFar = 4.0;
-// Plain Gauss-Seidel takes at most log(1e-16) / log(1-alpha) sweeps; more means that
-// rounding is in the way, which the proving sweeps will find.
-constexpr int kMostSweeps = 5000;
-constexpr double kBestRate = 0.2;
-// A column whose estimate has not fallen by this factor in a sweep has met rounding.
-constexpr double kProgress = 0.97;
-constexpr int kPatience = 3;
+// A proof that misses by up to this factor is tried again at once; one that misses by
+// more sends the column back to plain sweeps, with a target this much lower.
+constexpr double kNearMiss = 1.5;
+constexpr double kLower = 0.25;
+// Plain Gauss-Seidel takes at most log(1e-16) / log(1-alpha) sweeps, 37,000 for the least
+// alpha; more means that rounding is in the way, which the proving sweeps will find.
+constexpr int kMostSweeps = 50'000;
+// A column whose estimate has not fallen by this part of alpha has gained nothing. That
+// may happen so many times, and more often the nearer the relaxation w is to 2: the error
+// then rises for about 1 / (2 - w) sweeps before it falls.
+constexpr double kGain = 0.25;
+constexpr double kPatience = 3.0;
 // Where rounding makes this part of the bound, another proving sweep gains too little.
 constexpr double kMostlyRounding = 0.4;
+// A column whose rounding takes more of the budget than this needs a finer type.
+constexpr double kMostForRounding = 0.75;
+// A column whose proof is no better than this part of the one before has met rounding.
+constexpr double kProgress = 0.97;
 
 double Seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -64,6 +71,7 @@ class Solver {
       proving_[lane] = tasks_[lane] != ColumnTask::kLeave ? 1.0 : 0.0;
     }
     before_.fill(std::numeric_limits<double>::infinity());
+    target_.fill(goal_.target);
     // A column that was to be proven only and fails is swept like the others.
     while (true) {
       if (!SweepUntilNear() || !Prove()) return work_;
@@ -82,12 +90,12 @@ class Solver {
   bool SweepUntilNear() {
     std::array<T, kWidth> relaxation = {};
     for (int lane = 0; lane < kWidth; ++lane) {
-      trend_[lane] = {};
+      trend_[lane] = {.target = target_[lane]};
       if (sweeping_[lane]) relaxation[lane] = T{1};
     }
     if (plan_.core_begin == plan_.core_end) return true;
     // What comes before the core is exact after one visit, if that is not relaxed.
-    if (plan_.core_begin > 0) SweepOnce(0, plan_.core_begin, relaxation, nullptr);
+    if (plan_.core_begin > 0) SweepOnce(0, plan_.core_begin, relaxation);
     for (T& value : relaxation) value *= static_cast<T>(plan_.relaxation);
     const auto going = [&] {
       return std::any_of(relaxation.begin(), relaxation.end(),
@@ -95,18 +103,13 @@ class Solver {
     };
     for (int sweep = 0; going() && sweep < kMostSweeps; ++sweep) {
       if (stopped_()) return false;
-      bool measured = false;
-      for (int lane = 0; lane < kWidth; ++lane) {
-        measured = measured || (relaxation[lane] != T{0} && trend_[lane].next == sweep);
-      }
-      std::array<T, kWidth> moved;
-      SweepOnce(plan_.core_begin, plan_.core_end, relaxation,
-                measured ? moved.data() : nullptr);
+      const std::array<T, kWidth> moved =
+          SweepOnce(plan_.core_begin, plan_.core_end, relaxation);
       ++work_.sweeps;
       for (int lane = 0; lane < kWidth; ++lane) {
-        if (relaxation[lane] == T{0} || trend_[lane].next != sweep) continue;
-        relaxation[lane] = Judge(trend_[lane], static_cast<double>(moved[lane]), sweep,
-                                 relaxation[lane]);
+        if (relaxation[lane] == T{0}) continue;
+        relaxation[lane] =
+            Judge(trend_[lane], static_cast<double>(moved[lane]), relaxation[lane]);
       }
     }
     return true;
@@ -114,53 +117,47 @@ class Solver {
 
   /// What one column knows of its way to the target.
   struct Trend {
-    int next = 0;  ///< the sweep to measure
-    int last = -1;
-    double estimate = 0.0;  ///< at `last`
+    double target = 0.0;    ///< for the estimate
+    double estimate = 0.0;  ///< of the last sweep; 0 before the first
     double least = std::numeric_limits<double>::infinity();
     int stalled = 0;
   };
 
-  /// The relaxation to go on with after `sweep`, which gave `estimate`; 0 ends it.
-  T Judge(Trend& trend, double estimate, int sweep, T relaxation) const {
-    const double rate = trend.last < 0
-                            ? 1.0
-                            : std::min(1.0, std::pow(estimate / trend.estimate,
-                                                     1.0 / (sweep - trend.last)));
-    trend.last = sweep;
+  /// The relaxation to go on with after a sweep that gave `estimate`; 0 ends it.
+  T Judge(Trend& trend, double estimate, T relaxation) const {
+    const double rate =
+        trend.estimate == 0.0 ? 1.0 : std::min(1.0, estimate / trend.estimate);
     trend.estimate = estimate;
-    if (estimate * rate <= kNear * goal_.target || !std::isfinite(estimate)) return T{0};
-    if (estimate > kProgress * trend.least && ++trend.stalled >= kPatience) {
+    if (estimate * rate <= kNear * trend.target || !std::isfinite(estimate)) return T{0};
+    const double least_gain = 1.0 - kGain * plan_.alpha;
+    const double patience =
+        kPatience * (1.0 + 1.0 / (2.0 - static_cast<double>(relaxation)));
+    if (estimate > least_gain * trend.least && ++trend.stalled > patience) {
       // Over-relaxation may be too much for a directed graph; without it there is nothing
       // left but rounding.
       trend.stalled = 0;
       trend.least = std::numeric_limits<double>::infinity();
-      relaxation = relaxation > T{1} ? T{1} : T{0};
+      return relaxation > T{1} ? T{1} : T{0};
     }
     trend.least = std::min(trend.least, estimate);
-    trend.next = sweep + 1;
-    // No sweep brings more than kBestRate, so the next ones need not be measured, unless
-    // the error may also grow.
-    const bool symmetric = plan_.rows.empty();
-    if (symmetric || relaxation <= T{1}) {
-      const double surely = std::log(estimate / goal_.target) / std::log(1.0 / kBestRate);
-      trend.next += std::max(0, static_cast<int>(surely) - 1);
-    }
     return relaxation;
   }
 
-  void SweepOnce(std::int64_t begin, std::int64_t end,
-                 const std::array<T, kWidth>& relaxation, T* moved) {
+  std::array<T, kWidth> SweepOnce(std::int64_t begin, std::int64_t end,
+                                  const std::array<T, kWidth>& relaxation) {
+    std::array<T, kWidth> moved;
     const auto start = std::chrono::steady_clock::now();
-    Sweep<T, kWidth>(plan_, begin, end, view_, relaxation.data(), moved);
+    Sweep<T, kWidth>(plan_, begin, end, view_, relaxation.data(), moved.data());
     work_.sweep_seconds += Seconds(std::chrono::steady_clock::now() - start);
     work_.swept_arcs += plan_.starts[end] - plan_.starts[begin];
+    return moved;
   }
 
   // False when stopped. Sets failed_ for columns that need more sweeps.
   bool Prove() {
     std::array<double, kWidth> bound;
     std::array<double, kWidth> rounding;
+    std::array<bool, kWidth> again = {};
     failed_ = {};
     while (std::any_of(proving_.begin(), proving_.end(),
                        [](double value) { return value != 0.0; })) {
@@ -171,17 +168,24 @@ class Solver {
       for (int lane = 0; lane < kWidth; ++lane) {
         if (proving_[lane] == 0.0) continue;
         block_.bounds()[lane] = bound[lane];
-        // No sweep can help where rounding alone is too much, or nothing is gained.
-        const bool hopeless =
-            rounding[lane] > goal_.budget || !(bound[lane] < kProgress * before_[lane]);
-        before_[lane] = bound[lane];
+        const bool within = bound[lane] <= goal_.budget;
         const bool enough = bound[lane] <= goal_.target ||
                             rounding[lane] >= kMostlyRounding * bound[lane];
-        if ((bound[lane] <= goal_.budget && enough) || hopeless) {
+        // No sweep can help where rounding takes most of the budget, or where the sweeps
+        // since the last proof have gained nothing.
+        bool hopeless = !within && rounding[lane] > kMostForRounding * goal_.budget;
+        if (!again[lane]) {
+          hopeless = hopeless || !(bound[lane] < kProgress * before_[lane]);
+          before_[lane] = bound[lane];
+        }
+        if ((within && enough) || hopeless) {
           proving_[lane] = 0.0;
-        } else if (bound[lane] > kFar * goal_.target) {
+        } else if (bound[lane] <= kNearMiss * goal_.target && !again[lane]) {
+          again[lane] = true;
+        } else {
           failed_[lane] = true;
           proving_[lane] = 0.0;
+          target_[lane] *= kLower;
         }
       }
     }
@@ -198,6 +202,7 @@ class Solver {
   std::array<double, kWidth> proving_ = {};
   std::array<bool, kWidth> failed_ = {};
   std::array<double, kWidth> before_ = {};  // the last proven bound
+  std::array<double, kWidth> target_ = {};
   std::array<Trend, kWidth> trend_;
   SolveWork work_;
 };

@@ -242,7 +242,7 @@ arrow::Result<EmbedPassResult> RunEmbedPasses(const Settings& settings, RunInput
   }
   result.error_bounds = std::move(total.error_bounds);
   result.figures = {
-      {"embed", taken, BoundText(total.error_bounds), total.embed_seconds},
+      {"embed", taken, BoundText(result.error_bounds), total.embed_seconds},
       {"snapshot", snapshots, Count((bytes + 500'000) / 1'000'000, "MB"),
        total.outlet_seconds},
   };

@@ -195,20 +195,21 @@ def test_refused_rebuild_leaves_the_run_as_it_was(coden, inputs):
     assert again.code == 0 and again.stderr.count("unchanged, skipped") == 2
 
 
-# An embedding that takes far longer than any test waits.
-ENDLESS = ["--embed.alpha", "0.001", "--embed.epsilon", "1e-14", "--graph.events", "toggle"]
-
-
-def start_and_signal(flags, number):
+def start_and_signal(inputs, number, *more):
     """Send a signal to an embedding at work; return its exit code and what it said."""
+    # A snapshot after every event takes far longer than the wait below.
+    events = inputs["edges"]
+    inputs["edges"] = pa.concat_tables([events] * 50).sort_by("time")
+    flags = inputs.flags("--sample.lambda", "1e-12", "--graph.events", "toggle", *more)
+    inputs["edges"] = events
     process = subprocess.Popen(
-        [ROOT / "build" / "coden", "embed", *map(str, flags)], stderr=subprocess.PIPE, text=True
+        [ROOT / "build" / "coden", "embed", *flags], stderr=subprocess.PIPE, text=True
     )
     for line in process.stderr:
         if line.startswith("embed:"):
             break
     time.sleep(0.5)
-    assert process.poll() is None, "the solve is too short to be interrupted"
+    assert process.poll() is None, "the embedding is too short to be interrupted"
     process.send_signal(number)
     _, stderr = process.communicate(timeout=20)
     return process.returncode, stderr
@@ -217,15 +218,15 @@ def start_and_signal(flags, number):
 def test_killed_rebuild_is_not_taken_for_the_run_before(coden, inputs):
     flags = inputs.flags()
     assert coden("run", *flags).code == 0
-    code, _ = start_and_signal([*flags, "--force", *ENDLESS], signal.SIGKILL)
+    code, _ = start_and_signal(inputs, signal.SIGKILL, "--force")
     assert code == -signal.SIGKILL
     assert not (inputs.run / "_SUCCESS").exists()
-    again = coden("run", *flags)
+    again = coden("run", *inputs.flags())
     assert again.code == 0 and "skipped" not in again.stderr
 
 
-def test_sigterm_ends_a_solve(inputs):
-    code, stderr = start_and_signal(inputs.flags(*ENDLESS), signal.SIGTERM)
+def test_sigterm_ends_an_embedding(inputs):
+    code, stderr = start_and_signal(inputs, signal.SIGTERM)
     assert code == 143, stderr
     assert "interrupted; run the same command again" in stderr
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
+#include <tbb/task_arena.h>
 
 #include <random>
 #include <string>
@@ -181,61 +182,119 @@ TEST(EmbeddingEngine, StaysWithinTheBound) {
   }
 }
 
-// A random undirected graph with Gaussian features of `num_columns` columns, embedded in
-// two updates; returns the columns [begin, end) bit by bit.
-std::vector<double> EmbedColumns(int begin, int end) {
-  constexpr int kAllColumns = 40;
+constexpr int kAllColumns = 40;
+constexpr NodeId kGraphNodes = 300;
+
+struct Embedded {
+  std::vector<double> values;  // column by column
+  int num_double = 0;
+  SolveWork work;
+};
+
+// Columns [begin, end) of a random graph with Gaussian features, after a start, large and
+// small batches and changes of features. Every seventh column is too large for float32 to
+// hold `epsilon`.
+Embedded EmbedColumns(int begin, int end, double epsilon, bool directed) {
   std::mt19937 random(3);
   std::normal_distribution<float> normal;
   EmbeddingEngine engine({.alpha = kAlpha,
-                          .epsilon = 1e-7,
-                          .propagation = Propagation::kSymmetric,
+                          .epsilon = epsilon,
+                          .propagation = Propagation::kMass,
                           .columns = std::nullopt},
                          end - begin);
-  EventGraph graph({});
+  EventGraph graph({.events = EventMode::kToggle, .directed = directed});
   NeighbourhoodChanges changes;
-  engine.Grow(200);
-  graph.Grow(200);
-  for (NodeId node = 0; node < 200; ++node) {
+  engine.Grow(kGraphNodes);
+  graph.Grow(kGraphNodes);
+  const auto set_features = [&](NodeId node) {
     std::vector<float> vector(kAllColumns);
-    for (float& value : vector) value = normal(random);
+    for (int column = 0; column < kAllColumns; ++column)
+      vector[column] = normal(random) * (column % 7 == 6 ? 1000.0f : 1.0f);
     engine.SetFeatures(node, std::span(vector).subspan(begin, end - begin));
-  }
-  for (int update = 0; update < 2; ++update) {
-    for (int i = 0; i < 400; ++i) {
-      const auto src = static_cast<NodeId>(random() % 200);
-      const auto dst = static_cast<NodeId>(random() % 200);
+  };
+  for (NodeId node = 0; node < kGraphNodes; ++node) set_features(node);
+  Embedded embedded;
+  for (const int toggles : {600, 300, 1, 1, 5, 1, 0, 2, 1}) {
+    for (int i = 0; i < toggles; ++i) {
+      const auto src = static_cast<NodeId>(random() % kGraphNodes);
+      const auto dst = static_cast<NodeId>(random() % kGraphNodes);
       EXPECT_TRUE(graph.Apply({src, dst, 0, EventKind::kToggle}, changes).ok());
     }
-    engine.Update(graph.graph(), changes);
+    if (toggles == 5) set_features(7);
+    embedded.work.Add(engine.Update(graph.graph(), changes));
     changes.Clear();
+    EXPECT_LE(engine.ErrorBound(), kGraphNodes * epsilon);
   }
-  std::vector<double> values;
   for (int column = 0; column < end - begin; ++column) {
-    for (NodeId node = 0; node < 200; ++node)
-      values.push_back(engine.Value(node, column));
+    for (NodeId node = 0; node < kGraphNodes; ++node)
+      embedded.values.push_back(engine.Value(node, column));
   }
-  return values;
+  embedded.num_double = engine.num_double_columns();
+  return embedded;
 }
 
+// A small epsilon takes sweeps and float64, a large one pushes.
+constexpr double kEpsilons[] = {1e-7, 0.02};
+
 TEST(EmbeddingEngine, ColumnsDoNotDependOnTheirBlock) {
-  const auto all = EmbedColumns(0, 40);
-  for (const auto& [begin, end] : {std::pair{0, 1}, {3, 4}, {0, 16}, {5, 22}, {33, 40}}) {
-    SCOPED_TRACE(std::to_string(begin) + ":" + std::to_string(end));
-    const std::vector<double> slice(all.begin() + begin * 200, all.begin() + end * 200);
-    EXPECT_EQ(EmbedColumns(begin, end), slice);
+  for (const bool directed : {false, true}) {
+    for (const double epsilon : kEpsilons) {
+      const Embedded all = EmbedColumns(0, kAllColumns, epsilon, directed);
+      for (const auto& [begin, end] :
+           {std::pair{0, 1}, {3, 4}, {0, 16}, {5, 22}, {33, 40}}) {
+        SCOPED_TRACE(std::to_string(begin) + ":" + std::to_string(end));
+        const std::vector<double> slice(all.values.begin() + begin * kGraphNodes,
+                                        all.values.begin() + end * kGraphNodes);
+        EXPECT_EQ(EmbedColumns(begin, end, epsilon, directed).values, slice);
+      }
+    }
   }
 }
 
 TEST(EmbeddingEngine, ThreadsDoNotChangeTheResult) {
-  std::vector<std::vector<double>> results;
-  for (const std::size_t threads : {1, 2, 4}) {
-    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                    threads);
-    results.push_back(EmbedColumns(0, 40));
+  for (const double epsilon : kEpsilons) {
+    std::vector<std::vector<double>> results;
+    for (const std::size_t threads : {1, 2, 4, 8}) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                      threads);
+      tbb::task_arena arena(static_cast<int>(threads));
+      arena.execute([&] {
+        results.push_back(EmbedColumns(0, kAllColumns, epsilon, false).values);
+      });
+    }
+    for (const auto& result : results) EXPECT_EQ(results[0], result);
   }
-  EXPECT_EQ(results[0], results[1]);
-  EXPECT_EQ(results[0], results[2]);
+}
+
+TEST(EmbeddingEngine, TakesTheSolverThatTheChangeNeeds) {
+  const Embedded tight = EmbedColumns(0, kAllColumns, 1e-7, false);
+  EXPECT_GT(tight.work.sweeps, 0);
+  const Embedded loose = EmbedColumns(0, kAllColumns, 0.02, false);
+  EXPECT_GT(loose.work.pushes, 0);
+}
+
+TEST(EmbeddingEngine, ColumnsThatFloatCannotHoldAreKeptInDouble) {
+  EXPECT_EQ(EmbedColumns(0, 6, 1e-7, false).num_double, 0);
+  EXPECT_EQ(EmbedColumns(0, kAllColumns, 1e-7, false).num_double, kAllColumns / 7);
+  EXPECT_EQ(EmbedColumns(0, 3, 1e-10, false).num_double, 3);
+}
+
+TEST(EmbeddingEngine, AuditFindsAWrongBound) {
+  EmbeddingEngine engine(EmbedOptions{}, /*num_columns=*/1);
+  EventGraph graph({});
+  NeighbourhoodChanges changes;
+  engine.Grow(3);
+  graph.Grow(3);
+  const float one[] = {1.0f};
+  for (NodeId node = 0; node < 3; ++node) engine.SetFeatures(node, one);
+  ASSERT_TRUE(graph.Apply({0, 1, 0, EventKind::kInsert}, changes).ok());
+  ASSERT_TRUE(graph.Apply({1, 2, 0, EventKind::kInsert}, changes).ok());
+  engine.Update(graph.graph(), changes);
+  changes.Clear();
+  EXPECT_LE(engine.Audit(graph.graph()), 1.0);
+  // A change that the engine is not told of.
+  ASSERT_TRUE(graph.Apply({0, 2, 0, EventKind::kInsert}, changes).ok());
+  EXPECT_GT(engine.Audit(graph.graph()), 1e3);
 }
 
 TEST(EmbeddingEngine, TogglingTwiceLeavesNoWork) {

@@ -60,9 +60,10 @@ class DynamicGraph {
   [[gnu::always_inline]] void PrefetchNeighbours(NodeId src) const {
     if (src >= num_nodes() || lists_[src].capacity == kNear) return;
     const NodeId* const begin = Begin(src);
-    __builtin_prefetch(begin + lists_[src].size / 4);
-    __builtin_prefetch(begin + lists_[src].size / 2);
-    __builtin_prefetch(begin + lists_[src].size / 4 * 3);
+    const std::size_t quarter = lists_[src].size / 4;
+    __builtin_prefetch(begin + quarter);
+    __builtin_prefetch(begin + 2 * quarter);
+    __builtin_prefetch(begin + 3 * quarter);
   }
 
   /// Bytes set aside for this graph, used or not.

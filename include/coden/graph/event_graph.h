@@ -61,7 +61,8 @@ class BasicEventGraph {
 
   /// `far` comes soon and `near` sooner: fetch what leads to the neighbours of the one,
   /// and the neighbours of the other. Halves the time of a replay on a large graph.
-  [[gnu::always_inline]] void Prefetch(const EdgeEvent& far, const EdgeEvent& near) const {
+  [[gnu::always_inline]] void Prefetch(const EdgeEvent& far,
+                                       const EdgeEvent& near) const {
     graph_.Prefetch(far.src, far.dst);
     graph_.PrefetchNeighbours(near.src);
     if (options_.directed) return;
