@@ -53,6 +53,16 @@ class ColumnBlock {
   T* g() {
     return g_.as<T>();
   }
+  template <typename T>
+  const T* g() const {
+    return g_.as<T>();
+  }
+  float Feature(Row row, int lane) const {
+    return x()[static_cast<std::size_t>(row) * width_ + lane];
+  }
+  void SetFeature(Row row, int lane, float value) {
+    x()[static_cast<std::size_t>(row) * width_ + lane] = value;
+  }
   double Value(Row row, int lane) const {
     const std::size_t at = static_cast<std::size_t>(row) * width_ + lane;
     return precision_ == Precision::kFloat ? g_.as<float>()[at] : g_.as<double>()[at];

@@ -5,6 +5,7 @@
 #include <arrow/array.h>
 #include <arrow/buffer.h>
 
+#include "coden/pipeline/error.h"
 #include "embed/column_spill_internal.h"
 
 namespace coden {
@@ -14,15 +15,11 @@ namespace {
 // Where the embedder puts the vectors (Embedder::Bind).
 constexpr int kEmbedding = 2;
 
-// Two passes over one log emit the same rows, so the log was not the same.
-arrow::Status InputChanged() {
-  return arrow::Status::Invalid("an input changed while it was read; run again");
-}
-
 // The numbers of all rows of a batch, row by row.
 std::span<const float> NumbersOf(const arrow::RecordBatch& batch) {
   const auto& lists = static_cast<const arrow::ListArray&>(*batch.column(kEmbedding));
   const auto& values = static_cast<const arrow::FloatArray&>(*lists.values());
+  if (lists.length() == 0) return {};  // it may have no offsets
   const std::int64_t begin = lists.value_offset(0);
   return {values.raw_values() + begin,
           static_cast<std::size_t>(lists.value_offset(lists.length()) - begin)};

@@ -1,6 +1,7 @@
 #include "coden/embed/embedder.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
@@ -23,10 +24,6 @@ constexpr std::int64_t kRowsAhead = 16;
 
 // Two routes to one number differ by this much in their error weights.
 constexpr double kAuditTolerance = 1e-5;
-
-arrow::Status LogChanged() {
-  return arrow::Status::Invalid("an input changed while it was read; run again");
-}
 
 std::shared_ptr<arrow::DataType> EmbeddingType() {
   return arrow::list(arrow::field("element", arrow::float32(), /*nullable=*/false));
@@ -64,7 +61,7 @@ arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(const EmbedderOptions& o
         embedder->engine_.SetFeatures(
             node, vector.subspan(options.columns.begin, options.columns.size()));
       }));
-  if (!known) return LogChanged();
+  if (!known) return InputChanged();
   std::fill_n(embedder->present_.begin(), features.num_rows(), true);
   return embedder;
 }
@@ -86,7 +83,7 @@ arrow::Status Embedder::Push(BatchPtr batch, const Emit& emit) {
     if (row + 2 * kRowsAhead < events.size())
       graph_.Prefetch(events[row + 2 * kRowsAhead], events[row + kRowsAhead]);
     const EdgeEvent event = events[row];
-    if (std::max(event.src, event.dst) >= engine_.num_nodes()) return LogChanged();
+    if (std::max(event.src, event.dst) >= engine_.num_nodes()) return InputChanged();
     ARROW_RETURN_NOT_OK(graph_.Apply(event, changes_));
     present_[event.src] = true;
     present_[event.dst] = true;
@@ -98,7 +95,7 @@ arrow::Status Embedder::Push(BatchPtr batch, const Emit& emit) {
 arrow::Status Embedder::Finish(const Emit& emit) {
   ARROW_RETURN_NOT_OK(TakeDue(emit));
   if (next_point_ != schedule_.size()) {
-    return LogChanged();
+    return InputChanged();
   }
   return arrow::Status::OK();
 }
@@ -116,7 +113,7 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
               node, vector.subspan(options_.columns.begin, options_.columns.size()));
           present_[node] = true;
         }));
-    if (!known) return LogChanged();
+    if (!known) return InputChanged();
     if (point.at_prediction) graph_.ExpireUntil(point.time, changes_);
     changes_.Settle(graph_.graph());
     const SolveWork work = engine_.Update(
@@ -134,11 +131,16 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
 arrow::Status Embedder::CheckBounds(const SchedulePoint& point) {
   const auto num_nodes = static_cast<double>(point.num_nodes);
   const double epsilon = options_.embed.epsilon;
-  if (!(engine_.ErrorBound() <= epsilon * num_nodes)) {
+  const double bound = engine_.ErrorBound();
+  if (!std::isfinite(bound)) {
+    return InputError("the features are too large to be embedded: at snapshot ",
+                      point.snapshot, " a sum of them is above what float64 can hold");
+  }
+  if (bound > epsilon * num_nodes) {
     return UsageError(
         "`embed.epsilon` is below what float64 can hold for these features: ",
         FormatShortest(epsilon), "; at snapshot ", point.snapshot, " the least is about ",
-        FormatScientific(engine_.ErrorBound() / num_nodes, 1));
+        FormatScientific(bound / num_nodes, 1));
   }
   const int audit = options_.embed.audit;
   if (audit == 0 || (point.snapshot + 1) % audit != 0) return arrow::Status::OK();

@@ -11,18 +11,23 @@
 #include "coden/embed/embedding_engine.h"
 
 #include <tbb/enumerable_thread_specific.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 #include "embed/column_block_internal.h"
 #include "embed/propagation_internal.h"
 #include "embed/push_solver_internal.h"
 #include "embed/residue_audit_internal.h"
+#include "embed/row_changes_internal.h"
 #include "embed/row_order_internal.h"
+#include "embed/solver_choice_internal.h"
 #include "embed/sweep_plan_internal.h"
 #include "embed/sweep_solver_internal.h"
 #include "embed/symmetry_internal.h"
@@ -33,40 +38,12 @@ namespace {
 
 // The rest of n * epsilon is left to the rounding of what is written to files.
 constexpr double kSolverShare = 0.9;
-// How much residue an update makes is estimated from the arcs that changed, for features
-// of unit scale; the estimate decides the solver and never the correctness. Up to
-// kMostBudgets budgets of it are pushed; above, sweeps are cheaper from the start.
-constexpr double kMostBudgets = 3.0;
-// A push may leave this part of the residue it was given, and at most this part of the
-// budget. When the parts left have added up to kMostLeft, all columns are swept.
-constexpr double kLeftOfResidue = 1.0;
-constexpr double kLeftOfBudget = 1.0 / 12;
-constexpr double kMostLeft = 0.65;
-// Such a clean-up aims for this part of the budget.
-constexpr double kCleanUpTarget = 0.25;
 // Narrow blocks where there are fewer full ones than threads.
 constexpr int kNarrowest = 4;
 
 constexpr std::size_t kCopyRows = 1024;
 // Of an embedding whose features have unit scale.
 constexpr double kTypicalValue = 0.3;
-
-/// ||p' - p||_1 for the columns of P that belong to two neighbourhoods, both sorted.
-double ColumnDifference(std::span<const NodeId> before, std::span<const NodeId> after) {
-  std::size_t common = 0;
-  for (std::size_t i = 0, j = 0; i < before.size() && j < after.size();) {
-    common += before[i] == after[j];
-    const bool step = before[i] <= after[j];
-    j += after[j] <= before[i];
-    i += step;
-  }
-  const double old_share =
-      before.empty() ? 0.0 : 1.0 / static_cast<double>(before.size());
-  const double share = after.empty() ? 0.0 : 1.0 / static_cast<double>(after.size());
-  return static_cast<double>(common) * std::abs(share - old_share) +
-         static_cast<double>(before.size() - common) * old_share +
-         static_cast<double>(after.size() - common) * share;
-}
 
 }  // namespace
 
@@ -88,7 +65,10 @@ struct EmbeddingEngine::State {
         places(columns) {
     std::vector<int> all(columns);
     for (int column = 0; column < columns; ++column) all[column] = column;
-    const int threads = tbb::this_task_arena::max_concurrency();
+    // An arena has as many slots as the machine has cores, whatever it may use.
+    const int threads = std::min<int>(tbb::this_task_arena::max_concurrency(),
+                                      static_cast<int>(tbb::global_control::active_value(
+                                          tbb::global_control::max_allowed_parallelism)));
     int width = ColumnBlock::kMostColumns;
     while (width > kNarrowest && (columns + width - 1) / width < threads) width /= 2;
     AddBlocks(all, width, Precision::kFloat);
@@ -119,6 +99,7 @@ struct EmbeddingEngine::State {
   /// Rows, degrees and old feature vectors for everything that changed. Returns an
   /// estimate of the residue that it makes.
   double CollectChanges(const DynamicGraph& graph, const NeighbourhoodChanges& changes) {
+    assert(graph.num_nodes() <= order.num_nodes());
     row_changes.Clear();
     const Row connected_before = order.num_connected();
     for (const auto& change : changes.changes()) {
@@ -132,11 +113,21 @@ struct EmbeddingEngine::State {
       const Row row = order.row_of(change.node);
       const auto now = graph.out_neighbours(change.node);
       degrees[row] = static_cast<std::int32_t>(now.size());
-      symmetry.Replace(change.node, change.before, now);
-      if (row >= connected_before) continue;
-      const double difference = ColumnDifference(change.before, now);
-      if (difference == 0.0) continue;
-      changed += difference;
+      std::size_t num_removed = 0;
+      std::size_t num_added = 0;
+      ForEachDifference(
+          change.before, now,
+          [&](NodeId node) {
+            ++num_removed;
+            symmetry.Remove(change.node, node);
+          },
+          [&](NodeId node) {
+            ++num_added;
+            symmetry.Add(change.node, node);
+          });
+      if (row >= connected_before || num_removed + num_added == 0) continue;
+      changed +=
+          ColumnDifference(change.before.size(), now.size(), num_removed, num_added);
       row_changes.changed.push_back(
           {row, static_cast<std::int32_t>(change.before.size()), change.before});
     }
@@ -167,10 +158,13 @@ struct EmbeddingEngine::State {
       ColumnBlock& target = blocks[places[column].block];
       const int to = places[column].lane;
       for (Row row = 0; row < order.num_nodes(); ++row) {
-        target.x()[static_cast<std::size_t>(row) * target.width() + to] =
-            source.x()[static_cast<std::size_t>(row) * source.width() + lane];
-        if (row < order.num_connected())
-          target.SetValue(row, to, source.Value(row, lane));
+        const float x = source.Feature(row, lane);
+        target.SetFeature(row, to, x);
+        if (row >= order.num_connected()) continue;
+        // What overflowed in float32 starts anew.
+        const double g = source.Value(row, lane);
+        target.SetValue(
+            row, to, std::isfinite(g) ? g : rule.alpha * rule.OutScale(degrees[row]) * x);
       }
       target.bounds()[to] = std::numeric_limits<double>::infinity();
       source.Release(lane);
@@ -190,6 +184,7 @@ struct EmbeddingEngine::State {
   std::vector<ColumnBlock> blocks;
   std::vector<Place> places;  // by column
   std::vector<PendingFeatures> pending_features;
+  std::unordered_set<NodeId> pending_nodes;
   RowChanges row_changes;
   tbb::enumerable_thread_specific<PushWorkspace> workspaces;
   double left = 0.0;  // parts of the budget that pushes have used since the last sweep
@@ -219,22 +214,18 @@ void EmbeddingEngine::SetFeatures(NodeId node, std::span<const float> features) 
   State& state = *state_;
   const Row row = state.order.row_of(node);
   // Nodes without arcs are embedded by their features alone, so nothing depends on what
-  // they were.
-  if (state.order.connected(node)) {
-    auto& before = state.pending_features.emplace_back(
+  // they were. Of several changes before an update, the first says what they were.
+  if (state.order.connected(node) && state.pending_nodes.insert(node).second) {
+    auto& pending = state.pending_features.emplace_back(
         State::PendingFeatures{node, std::vector<float>(state.num_columns)});
     for (int column = 0; column < state.num_columns; ++column) {
       const auto [block, lane] = state.places[column];
-      before.before[column] =
-          state.blocks[block]
-              .x()[static_cast<std::size_t>(row) * state.blocks[block].width() + lane];
+      pending.before[column] = state.blocks[block].Feature(row, lane);
     }
   }
   for (int column = 0; column < state.num_columns; ++column) {
     const auto [block, lane] = state.places[column];
-    state.blocks[block]
-        .x()[static_cast<std::size_t>(row) * state.blocks[block].width() + lane] =
-        features[column];
+    state.blocks[block].SetFeature(row, lane, features[column]);
   }
 }
 
@@ -249,20 +240,13 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
   const std::int64_t n = num_present.value_or(num_nodes());
   const double budget = kSolverShare * state.options.epsilon * static_cast<double>(n);
 
-  const double left = std::min(kLeftOfResidue * residue / budget, kLeftOfBudget);
-  bool push = state.choice == SolverChoice::kPush;
-  if (state.choice == SolverChoice::kAutomatic)
-    push = residue <= kMostBudgets * budget && state.left + left <= kMostLeft;
-  const bool clean_up = residue <= kMostBudgets * budget;
-  state.left = push ? state.left + left : 0.0;
-  const PushLimits limits{
-      .residue = left * budget,
-      .largest = state.options.epsilon * std::sqrt(static_cast<double>(n)),
-      .budget = budget,
-  };
+  const UpdateStrategy strategy =
+      ChooseSolver(state.choice, residue, {n, state.options.epsilon, budget, state.left});
+  state.left = strategy.left;
   // `mass` weighs every residue alike on every graph. For the others the weights are the
   // graph's, so a bound does not outlive a change and has to be proven again.
-  const bool keeps_bound = state.rule.kind == Propagation::kMass;
+  const bool keeps_bound =
+      state.rule.kind == Propagation::kMass || state.row_changes.empty();
 
   std::vector<SolveWork> work(state.blocks.size());
   std::vector<std::vector<ColumnTask>> tasks(state.blocks.size());
@@ -271,8 +255,9 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
     tasks[i].assign(block.width(), ColumnTask::kLeave);
     if (block.empty()) return;
     std::vector<bool> pushed(block.width(), false);
-    if (push && !stopped()) {
-      work[i] = SolveByPush(context, limits, state.workspaces.local(), block, pushed);
+    if (strategy.push && !stopped()) {
+      work[i] =
+          SolveByPush(context, strategy.limits, state.workspaces.local(), block, pushed);
     } else {
       FollowChanges(context, block);
     }
@@ -284,6 +269,7 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
     }
   });
   state.pending_features.clear();
+  state.pending_nodes.clear();
 
   const auto open = [](const std::vector<ColumnTask>& columns) {
     return std::any_of(columns.begin(), columns.end(),
@@ -292,12 +278,12 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
   if (rows.size() > 0 && std::any_of(tasks.begin(), tasks.end(), open)) {
     const SweepPlan plan =
         PlanSweeps(rows, state.degrees, state.rule, state.symmetry.holds());
-    const SweepGoal goal{budget, clean_up ? kCleanUpTarget * budget : budget};
     const auto sweep = [&](std::size_t first) {
       work.resize(state.blocks.size());
       tbb::parallel_for(first, state.blocks.size(), [&](std::size_t i) {
         if (!open(tasks[i])) return;
-        work[i].Add(SolveBySweeps(plan, tasks[i], goal, stopped, state.blocks[i]));
+        work[i].Add(
+            SolveBySweeps(plan, tasks[i], strategy.goal, stopped, state.blocks[i]));
       });
     };
     sweep(0);
@@ -328,21 +314,37 @@ void EmbeddingEngine::CopyRows(std::span<const NodeId> nodes, float* out,
     const std::size_t end = std::min(nodes.size(), begin + kCopyRows);
     for (const ColumnBlock& block : state.blocks) {
       if (block.empty()) continue;
-      for (std::size_t i = begin; i < end; ++i) {
-        const Row row = state.order.row_of(nodes[i]);
-        const bool connected = state.order.connected(nodes[i]);
-        const double scale =
-            connected ? 1.0 / state.rule.OutScale(state.degrees[row]) : state.rule.alpha;
-        const float* x = block.x() + static_cast<std::size_t>(row) * block.width();
-        for (int lane = 0; lane < static_cast<int>(block.columns().size()); ++lane) {
-          const int column = block.columns()[lane];
-          if (column < 0) continue;
-          const double value = (connected ? block.Value(row, lane) : x[lane]) * scale;
-          const auto rounded = static_cast<float>(value);
-          out[i * width + column] = rounded;
-          lost[chunk * width + column] += std::abs(rounded - value);
+      block.Dispatch([&]<typename T, int kWidth>() {
+        double block_lost[kWidth] = {};
+        for (std::size_t i = begin; i < end; ++i) {
+          const Row row = state.order.row_of(nodes[i]);
+          const bool connected = state.order.connected(nodes[i]);
+          const std::size_t at = static_cast<std::size_t>(row) * kWidth;
+          const double scale = connected ? 1.0 / state.rule.OutScale(state.degrees[row])
+                                         : state.rule.alpha;
+          float rounded[kWidth];
+          const auto scaled = [&](const auto* values) {
+            for (int lane = 0; lane < kWidth; ++lane) {
+              const double value = values[lane] * scale;
+              rounded[lane] = static_cast<float>(value);
+              block_lost[lane] += std::abs(rounded[lane] - value);
+            }
+          };
+          if (connected) {
+            scaled(block.g<T>() + at);
+          } else {
+            scaled(block.x() + at);
+          }
+          for (std::size_t lane = 0; lane < block.columns().size(); ++lane) {
+            const int column = block.columns()[lane];
+            if (column >= 0) out[i * width + column] = rounded[lane];
+          }
         }
-      }
+        for (std::size_t lane = 0; lane < block.columns().size(); ++lane) {
+          const int column = block.columns()[lane];
+          if (column >= 0) lost[chunk * width + column] = block_lost[lane];
+        }
+      });
     }
   });
   for (std::size_t chunk = 0; chunk < num_chunks; ++chunk) {
@@ -356,9 +358,7 @@ double EmbeddingEngine::Value(NodeId node, int column) const {
   const Row row = state.order.row_of(node);
   const auto [block, lane] = state.places[column];
   if (!state.order.connected(node)) {
-    return state.rule.alpha *
-           state.blocks[block]
-               .x()[static_cast<std::size_t>(row) * state.blocks[block].width() + lane];
+    return state.rule.alpha * state.blocks[block].Feature(row, lane);
   }
   return state.blocks[block].Value(row, lane) / state.rule.OutScale(state.degrees[row]);
 }
@@ -391,18 +391,6 @@ double EmbeddingEngine::Audit(const DynamicGraph& graph) {
     bound = found.value + found.rounding;
   });
   return ratios.empty() ? 0.0 : *std::max_element(ratios.begin(), ratios.end());
-}
-
-std::int64_t EmbeddingEngine::MemoryBytes() const {
-  std::int64_t bytes = 12 * static_cast<std::int64_t>(num_nodes());
-  for (const ColumnBlock& block : state_->blocks) {
-    if (block.empty()) continue;
-    const bool floats = block.precision() == Precision::kFloat;
-    bytes += static_cast<std::int64_t>(block.width()) *
-             (num_nodes() * std::int64_t{4} +
-              state_->order.num_connected() * std::int64_t{floats ? 4 : 8});
-  }
-  return bytes;
 }
 
 }  // namespace coden

@@ -247,17 +247,21 @@ class PushSolver {
     const double old_scale = context_.rule.OutScale(change.old_degree);
     const double scale = context_.rule.OutScale(Degree(row));
     const Numbers before = Load(row);
-    Numbers residue;
     Numbers after;
     Numbers difference;
-    for (int part = 0; part < kCount; ++part) {
-      const Doubles h = before.part[part] / old_scale;
-      g_[At(row, part)] = __builtin_convertvector(h * scale, Vector);
-      after.part[part] = __builtin_convertvector(g_[At(row, part)], Doubles);
-      residue.part[part] = (h - after.part[part] / scale) / context_.rule.alpha;
-      difference.part[part] = after.part[part] - before.part[part];
+    if (scale == old_scale) {
+      after = before;
+    } else {
+      Numbers residue;
+      for (int part = 0; part < kCount; ++part) {
+        const Doubles h = before.part[part] / old_scale;
+        g_[At(row, part)] = __builtin_convertvector(h * scale, Vector);
+        after.part[part] = __builtin_convertvector(g_[At(row, part)], Doubles);
+        residue.part[part] = (h - after.part[part] / scale) / context_.rule.alpha;
+        difference.part[part] = after.part[part] - before.part[part];
+      }
+      AddResidue(row, residue, 1.0);
     }
-    AddResidue(row, residue, 1.0);
     const auto now = context_.graph.neighbours(row);
     std::size_t i = 0;
     for (const NodeId node : change.before) {
@@ -325,7 +329,9 @@ class PushSolver {
         const Doubles zero = {};
         const Doubles amount = above[part] ? residue.part[part] : zero;
         const Doubles old = __builtin_convertvector(g_[At(row, part)], Doubles);
-        const Vector rounded = __builtin_convertvector(old + amount * scale, Vector);
+        // Selected, not added: a column that is not pushed keeps even the sign of a zero.
+        const Vector rounded =
+            __builtin_convertvector(above[part] ? old + amount * scale : old, Vector);
         g_[At(row, part)] = rounded;
         gained.part[part] = __builtin_convertvector(rounded, Doubles) - old;
         residue.part[part] -= gained.part[part] / scale;
@@ -379,28 +385,6 @@ CODEN_PUSH_SHAPE(double, 8)
 CODEN_PUSH_SHAPE(double, 16)
 
 }  // namespace
-
-void FollowChanges(const UpdateContext& context, ColumnBlock& block) {
-  const PropagationRule& rule = context.rule;
-  const auto follow = [&]<typename T, int kWidth>() {
-    T* g = block.g<T>();
-    for (const Row row : context.changes.arrived) {
-      const double factor = rule.alpha * rule.OutScale(context.degrees[row]);
-      const std::size_t at = static_cast<std::size_t>(row) * kWidth;
-      for (int lane = 0; lane < kWidth; ++lane)
-        g[at + lane] = static_cast<T>(block.x()[at + lane] * factor);
-    }
-    for (const auto& change : context.changes.changed) {
-      const double factor =
-          rule.OutScale(context.degrees[change.row]) / rule.OutScale(change.old_degree);
-      if (factor == 1.0) continue;
-      const std::size_t at = static_cast<std::size_t>(change.row) * kWidth;
-      for (int lane = 0; lane < kWidth; ++lane)
-        g[at + lane] = static_cast<T>(g[at + lane] * factor);
-    }
-  };
-  block.Dispatch(follow);
-}
 
 SolveWork SolveByPush(const UpdateContext& context, const PushLimits& limits,
                       PushWorkspace& workspace, ColumnBlock& block,

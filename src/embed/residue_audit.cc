@@ -16,7 +16,7 @@ namespace {
 
 // The weights are iterated until no sweep changes one by more than this part.
 constexpr double kWeightPrecision = 1e-7;
-// As in the proving sweep.
+// What double arithmetic may lose in computing one residue, as part of its terms.
 constexpr double kDoubleRounding = 0x1p-48;
 
 }  // namespace
@@ -48,7 +48,8 @@ std::vector<double> AuditWeights(const RowGraph& graph,
 AuditedBound AuditColumn(const RowGraph& graph, const std::vector<std::int32_t>& degrees,
                          const PropagationRule& rule, const std::vector<double>& weights,
                          const ColumnBlock& block, int lane) {
-  std::vector<double> received(graph.size(), 0.0);
+  // Long double: a hub adds up as many terms as it has neighbours.
+  std::vector<long double> received(graph.size(), 0.0L);
   for (Row row = 0; row < graph.size(); ++row) {
     const double sent = block.Value(row, lane);
     graph.ForEachTarget(row, [&](Row target) { received[target] += sent; });
@@ -56,9 +57,9 @@ AuditedBound AuditColumn(const RowGraph& graph, const std::vector<std::int32_t>&
   AuditedBound bound{0.0, 0.0};
   for (Row row = 0; row < graph.size(); ++row) {
     const double h = block.Value(row, lane) / rule.OutScale(degrees[row]);
-    const double x = block.x()[static_cast<std::size_t>(row) * block.width() + lane];
-    const double propagated =
-        (1.0 - rule.alpha) * rule.InScale(degrees[row]) * received[row];
+    const double x = block.Feature(row, lane);
+    const double propagated = (1.0 - rule.alpha) * rule.InScale(degrees[row]) *
+                              static_cast<double>(received[row]);
     bound.value += weights[row] * std::abs(x - (h - propagated) / rule.alpha);
     bound.rounding += weights[row] * kDoubleRounding *
                       (std::abs(x) + (std::abs(h) + std::abs(propagated)) / rule.alpha);

@@ -8,8 +8,7 @@
 //
 // Why this form: an arc costs one load of a cache line (16 floats) and one addition, and
 // the adjacency is read once for 16 columns. The next row needs no value that is not in
-// memory already, so the loads of several rows are in flight together; software
-// prefetching and 32 columns were tried and are slower.
+// memory already, so the loads of several rows are in flight together.
 //
 // Two accumulators halve the chain of dependent additions. Their order is part of the
 // result and the same in all vector variants.
@@ -21,9 +20,6 @@
 namespace coden {
 
 namespace {
-
-// What double arithmetic may lose in computing one value, as part of it: 32 roundings.
-constexpr double kDoubleRounding = 0x1p-48;
 
 template <typename T, int kWidth, bool kOrdered>
 [[gnu::always_inline]] inline void SweepBody(const SweepPlan& plan, std::int64_t begin,
@@ -42,6 +38,7 @@ template <typename T, int kWidth, bool kOrdered>
   const float* defect_weight = plan.defect_weight.data();
   Vector relax;
   for (int j = 0; j < kWidth; ++j) relax[j] = relaxation[j];
+  const auto moving = relax != 0;
   Vector total = {};
   // A relaxed step leaves (1 - w) / w of itself as a defect of its own row.
   const T left = static_cast<T>((plan.relaxation - 1.0) / plan.relaxation);
@@ -61,7 +58,8 @@ template <typename T, int kWidth, bool kOrdered>
                           (even + odd) * static_cast<T>(sum_factor[visit]);
     const Vector old = g[row];
     const Vector step = (wanted - old) * relax;
-    g[row] = old + step;
+    // Selected, not added: a column that stays keeps even the sign of a zero.
+    g[row] = moving ? old + step : old;
     total += Abs<kWidth>(step) *
              static_cast<T>(change_weight[visit] + left * defect_weight[visit]);
   }
@@ -95,6 +93,7 @@ template <typename T, int kWidth, bool kOrdered>
     }
     const double defect_weight = plan.defect_weight[visit];
     const double change_weight = plan.change_weight[visit];
+    const double sum_weight = plan.sum_weight[visit];
     for (int part = 0; part < kCount; ++part) {
       const std::int64_t at = row * kCount + part;
       const Doubles wanted =
@@ -102,13 +101,14 @@ template <typename T, int kWidth, bool kOrdered>
           sum[part] * plan.sum_factor[visit];
       const Doubles old = __builtin_convertvector(g[at], Doubles);
       const Vector rounded =
-          __builtin_convertvector(old + (wanted - old) * on[part], Vector);
+          __builtin_convertvector(on[part] != 0 ? wanted : old, Vector);
       g[at] = rounded;
       const Doubles now = __builtin_convertvector(rounded, Doubles);
-      const Doubles lost =
-          (Abs<kPart>(now - wanted) + Abs<kPart>(now) * kDoubleRounding) * defect_weight;
+      const Doubles changed = Abs<kPart>(now - old);
+      const Doubles lost = Abs<kPart>(now - wanted) * defect_weight +
+                           (Abs<kPart>(now) + changed) * sum_weight;
       rounding[part] += lost;
-      bound[part] += lost + Abs<kPart>(now - old) * change_weight;
+      bound[part] += lost + changed * change_weight;
     }
   }
   for (int part = 0; part < kCount; ++part) {

@@ -29,6 +29,9 @@ struct SweepPlan {
   /// before it. Rounded up.
   std::vector<float> defect_weight;
   std::vector<float> change_weight;
+  /// What g of one may add to the bound through the rounding of sums in double
+  /// arithmetic.
+  std::vector<float> sum_weight;
 
   /// Visits [core_begin, core_end) need repeating. Those before depend on no cycle, those
   /// after are in no cycle's way: one visit, in order, is exact.
@@ -41,7 +44,6 @@ struct SweepPlan {
   std::int64_t num_visits() const {
     return static_cast<std::int64_t>(feature_factor.size());
   }
-  std::int64_t MemoryBytes() const;
 };
 
 /// `degrees` holds the out-degree by row; `symmetric` says that every arc has its

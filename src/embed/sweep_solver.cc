@@ -185,6 +185,8 @@ class Solver {
         } else {
           failed_[lane] = true;
           proving_[lane] = 0.0;
+          // What was proven is no longer so once the column is swept again.
+          block_.bounds()[lane] = std::numeric_limits<double>::infinity();
           target_[lane] *= kLower;
         }
       }
@@ -208,15 +210,6 @@ class Solver {
 };
 
 }  // namespace
-
-void SolveWork::Add(const SolveWork& other) {
-  sweeps = std::max(sweeps, other.sweeps);
-  proving_sweeps = std::max(proving_sweeps, other.proving_sweeps);
-  swept_arcs += other.swept_arcs;
-  sweep_seconds += other.sweep_seconds;
-  pushes += other.pushes;
-  pushed_arcs += other.pushed_arcs;
-}
 
 SolveWork SolveBySweeps(const SweepPlan& plan, const std::vector<ColumnTask>& tasks,
                         const SweepGoal& goal, const StopCheck& stopped,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "coden/graph/types.h"
 
@@ -9,16 +8,13 @@ namespace coden {
 
 /// Whether every arc of a changing graph has its reverse, told from the sum of the hashes
 /// of all arcs less that of all reversed arcs, which is kept up to date with the changes.
-/// An accident of one in 2^64 would cost sweeps, not correctness.
+/// Of 2^64 graphs that are not symmetric, one is taken for one that is.
 class Symmetry {
  public:
   bool holds() const { return difference_ == 0; }
 
-  void Replace(NodeId node, std::span<const NodeId> before,
-               std::span<const NodeId> after) {
-    for (const NodeId target : before) difference_ -= Signed(node, target);
-    for (const NodeId target : after) difference_ += Signed(node, target);
-  }
+  void Add(NodeId src, NodeId dst) { difference_ += Signed(src, dst); }
+  void Remove(NodeId src, NodeId dst) { difference_ -= Signed(src, dst); }
 
  private:
   static std::uint64_t Hash(NodeId src, NodeId dst) {

@@ -52,7 +52,7 @@ void DynamicGraph::Grow(NodeId num_nodes) {
   if (num_nodes <= this->num_nodes()) return;
   const auto count = static_cast<std::size_t>(num_nodes);
   // Nodes mostly come one by one; doubling would set aside too much for the last of them.
-  if (count > lists_.capacity()) lists_.reserve(std::max(count, count + count / 8));
+  if (count > lists_.capacity()) lists_.reserve(count + count / 8);
   lists_.resize(count);
   pools_.resize(((count - 1) >> kNodesPerPoolLog2) + 1);
 }

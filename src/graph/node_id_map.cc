@@ -104,7 +104,7 @@ class HashNodeIdMap : public NodeIdMap {
     out->resize(array.length());
     for (std::int64_t row = 0; row < array.length(); ++row) {
       (*out)[row] = IndexOf(Store::Get(array, row));
-      if ((*out)[row] == kNoNode) return NewId();
+      if ((*out)[row] == kNoNode) return InputChanged();
     }
     return arrow::Status::OK();
   }
@@ -120,7 +120,7 @@ class HashNodeIdMap : public NodeIdMap {
     for (std::int64_t row = 0; row < sources.length(); ++row) {
       (*src_out)[row] = IndexOf(Store::Get(sources, row));
       (*dst_out)[row] = IndexOf(Store::Get(targets, row));
-      if ((*src_out)[row] == kNoNode || (*dst_out)[row] == kNoNode) return NewId();
+      if ((*src_out)[row] == kNoNode || (*dst_out)[row] == kNoNode) return InputChanged();
     }
     return arrow::Status::OK();
   }
@@ -180,11 +180,6 @@ class HashNodeIdMap : public NodeIdMap {
     const Key kept = store_.Keep(key);
     if (!store_.KeepNear(kept, index)) index_.emplace(kept, index);
     return index;
-  }
-
-  // Ids are frozen once every input has been read, so a new one was not there then.
-  static arrow::Status NewId() {
-    return arrow::Status::Invalid("an input changed while it was read; run again");
   }
 
   arrow::Status CheckRoom(std::int64_t more) const {

@@ -170,6 +170,15 @@ arrow::Result<PartRecord> RunEmbedPart(const Settings& settings,
   Schedule proven = scheduled.schedule;
   for (SchedulePoint& point : proven)
     point.error_bound = embedded.error_bounds[point.snapshot];
+  const double worst =
+      embedded.error_bounds.empty()
+          ? 0.0
+          : *std::max_element(embedded.error_bounds.begin(), embedded.error_bounds.end());
+  if (worst > settings.embed.epsilon) {
+    part.notes.push_back("the files round to float32, so their error is up to " +
+                         FormatScientific(worst, 1) + " per node, above `embed.epsilon`");
+    context.progress->Note(part.notes.back());
+  }
   ARROW_ASSIGN_OR_RAISE(const auto schedule, ScheduleToBatch(proven));
   ARROW_RETURN_NOT_OK(write(RunLayout::kSchedule, "schedule.parquet", *schedule));
   part.figures = scheduled.figures;

@@ -50,9 +50,12 @@ std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
   // Features and embedding; in double the float32 columns are still there while they
   // move.
   const std::int64_t value_bytes = in_double ? 4 + 4 + 4 + 8 : 4 + 4;
-  return nodes * RoundUp(columns) * value_bytes +
-         arcs * (7 + 4)           // neighbours with the slack of growth; the sweep's copy
-         + nodes * (16 + 32 + 8)  // adjacency heads, the plan of a sweep, row numbers
+  return nodes * RoundUp(columns) * value_bytes
+         // Neighbours with the slack of growth, what they were before an update, and the
+         // plan of a sweep, twice while it is made.
+         + arcs * (7 + 4 + 8)
+         // Heads of the lists, rows and degrees, the plan and what its making needs.
+         + nodes * (16 + 12 + 36 + 60)
          // A push keeps one row of doubles for each node it touches, and gives up before
          // it touches many.
          + nodes * threads * (4 + 128 / 4);

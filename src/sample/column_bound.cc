@@ -1,8 +1,8 @@
 // An upper bound on one non-negative column z = alpha (I - (1-alpha) P)^-1 x.
 //
-// Keeps h and r with the invariant of ppr_block.cc, h + PPR(r) = z, by the same two
-// steps: r += ((1-alpha)/alpha) (P' - P) h for a change of the graph, then pushes. Since
-// PPR is linear and non-negative, z(w) <= h(w) + PPR(r+)(w) with r+ the positive part.
+// Keeps h and r with the invariant h + PPR(r) = z (docs/corrections.md) by two steps:
+// r += ((1-alpha)/alpha) (P' - P) h for a change of the graph, then pushes. Since PPR is
+// linear and non-negative, z(w) <= h(w) + PPR(r+)(w) with r+ the positive part.
 //
 // Undirected: random walks are reversible, d(v) PPR(e_v)(w) = d(w) PPR(e_w)(v), so when
 // r(v) <= tolerance * d(v) for every v,

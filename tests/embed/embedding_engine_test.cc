@@ -8,6 +8,7 @@
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
+#include <bit>
 #include <random>
 #include <string>
 
@@ -186,7 +187,7 @@ constexpr int kAllColumns = 40;
 constexpr NodeId kGraphNodes = 300;
 
 struct Embedded {
-  std::vector<double> values;  // column by column
+  std::vector<std::uint64_t> values;  // the bits, column by column
   int num_double = 0;
   SolveWork work;
 };
@@ -210,6 +211,8 @@ Embedded EmbedColumns(int begin, int end, double epsilon, bool directed) {
     std::vector<float> vector(kAllColumns);
     for (int column = 0; column < kAllColumns; ++column)
       vector[column] = normal(random) * (column % 7 == 6 ? 1000.0f : 1.0f);
+    // A zero keeps its sign whatever the columns beside it do.
+    if (node % 5 == 0) vector[3] = -0.0f;
     engine.SetFeatures(node, std::span(vector).subspan(begin, end - begin));
   };
   for (NodeId node = 0; node < kGraphNodes; ++node) set_features(node);
@@ -227,7 +230,7 @@ Embedded EmbedColumns(int begin, int end, double epsilon, bool directed) {
   }
   for (int column = 0; column < end - begin; ++column) {
     for (NodeId node = 0; node < kGraphNodes; ++node)
-      embedded.values.push_back(engine.Value(node, column));
+      embedded.values.push_back(std::bit_cast<std::uint64_t>(engine.Value(node, column)));
   }
   embedded.num_double = engine.num_double_columns();
   return embedded;
@@ -243,8 +246,8 @@ TEST(EmbeddingEngine, ColumnsDoNotDependOnTheirBlock) {
       for (const auto& [begin, end] :
            {std::pair{0, 1}, {3, 4}, {0, 16}, {5, 22}, {33, 40}}) {
         SCOPED_TRACE(std::to_string(begin) + ":" + std::to_string(end));
-        const std::vector<double> slice(all.values.begin() + begin * kGraphNodes,
-                                        all.values.begin() + end * kGraphNodes);
+        const std::vector<std::uint64_t> slice(all.values.begin() + begin * kGraphNodes,
+                                               all.values.begin() + end * kGraphNodes);
         EXPECT_EQ(EmbedColumns(begin, end, epsilon, directed).values, slice);
       }
     }
@@ -253,7 +256,7 @@ TEST(EmbeddingEngine, ColumnsDoNotDependOnTheirBlock) {
 
 TEST(EmbeddingEngine, ThreadsDoNotChangeTheResult) {
   for (const double epsilon : kEpsilons) {
-    std::vector<std::vector<double>> results;
+    std::vector<std::vector<std::uint64_t>> results;
     for (const std::size_t threads : {1, 2, 4, 8}) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                       threads);
@@ -295,6 +298,92 @@ TEST(EmbeddingEngine, AuditFindsAWrongBound) {
   // A change that the engine is not told of.
   ASSERT_TRUE(graph.Apply({0, 2, 0, EventKind::kInsert}, changes).ok());
   EXPECT_GT(engine.Audit(graph.graph()), 1e3);
+}
+
+// A path of `num_nodes` nodes with features of one column, and its engine.
+struct Path {
+  EventGraph graph{GraphOptions{}};
+  NeighbourhoodChanges changes;
+  EmbeddingEngine engine;
+
+  Path(NodeId num_nodes, const EmbedOptions& options) : engine(options, 1) {
+    graph.Grow(num_nodes);
+    engine.Grow(num_nodes);
+    for (NodeId node = 0; node < num_nodes; ++node) {
+      const float value[] = {static_cast<float>(node % 7)};
+      engine.SetFeatures(node, value);
+    }
+    for (NodeId node = 1; node < num_nodes; ++node) Insert(node - 1, node);
+  }
+  void Insert(NodeId src, NodeId dst) {
+    EXPECT_TRUE(graph.Apply({src, dst, 0, EventKind::kInsert}, changes).ok());
+  }
+  SolveWork Update(const StopCheck& stopped = [] { return false; }) {
+    const SolveWork work = engine.Update(graph.graph(), changes, stopped);
+    changes.Clear();
+    return work;
+  }
+};
+
+TEST(EmbeddingEngine, AStopAnywhereLeavesNoBoundThatDoesNotHold) {
+  for (int most = 0; most < 60; ++most) {
+    Path path(300, EmbedOptions{});
+    path.Update();
+    for (NodeId node = 0; node < 100; ++node) path.Insert(node, 299 - node);
+    int calls = 0;
+    path.Update([&] { return ++calls > most; });
+    const double claimed = path.engine.ErrorBound();
+    path.engine.Audit(path.graph.graph());
+    EXPECT_LE(path.engine.ErrorBound(), claimed * (1 + 1e-5)) << most;
+    path.Update();
+    EXPECT_LE(path.engine.ErrorBound(), 300 * 1e-7) << most;
+  }
+}
+
+TEST(EmbeddingEngine, AnUpdateWithoutChangesDoesNothing) {
+  for (const Propagation propagation :
+       {Propagation::kMass, Propagation::kAverage, Propagation::kSymmetric}) {
+    EmbedOptions options;
+    options.propagation = propagation;
+    Path path(50, options);
+    path.Update();
+    const double before = path.engine.Value(7, 0);
+    const SolveWork work = path.Update();
+    EXPECT_EQ(work.sweeps + work.proving_sweeps + work.pushes, 0);
+    EXPECT_EQ(path.engine.Value(7, 0), before);
+  }
+}
+
+TEST(EmbeddingEngine, TheBudgetFollowsTheNodesPresent) {
+  Path path(1000, EmbedOptions{});
+  path.engine.Update(path.graph.graph(), path.changes, [] { return false; }, 1000);
+  path.changes.Clear();
+  EXPECT_LE(path.engine.ErrorBound(), 1000 * 1e-7);
+  path.engine.Update(path.graph.graph(), path.changes, [] { return false; }, 500);
+  EXPECT_LE(path.engine.ErrorBound(), 500 * 1e-7);
+}
+
+// The sum at the hub has as many roundings as it has neighbours.
+TEST(EmbeddingEngine, ALargeHubIsWithinATinyBound) {
+  constexpr NodeId kLeaves = 200'000;
+  EmbedOptions options;
+  options.epsilon = 1e-13;
+  EmbeddingEngine engine(options, 1);
+  EventGraph graph({});
+  NeighbourhoodChanges changes;
+  graph.Grow(kLeaves + 1);
+  engine.Grow(kLeaves + 1);
+  const float one[] = {1.0f};
+  for (NodeId node = 0; node <= kLeaves; ++node) engine.SetFeatures(node, one);
+  for (NodeId node = 1; node <= kLeaves; ++node)
+    EXPECT_TRUE(graph.Apply({0, node, 0, EventKind::kInsert}, changes).ok());
+  engine.Update(graph.graph(), changes);
+  // h(leaf) = a + c h(hub) / n and h(hub) = a + c n h(leaf).
+  const double hub = (0.2 + 0.8 * kLeaves * 0.2) / (1 - 0.64);
+  const double leaf = 0.2 + 0.8 * hub / kLeaves;
+  const double error =
+      std::abs(engine.Value(0, 0) - hub) + kLeaves * std::abs(engine.Value(1, 0) - leaf);
+  EXPECT_LE(error, engine.ErrorBound() + 1e-10 * 0.2);
 }
 
 TEST(EmbeddingEngine, TogglingTwiceLeavesNoWork) {

@@ -77,7 +77,11 @@ class RandomBatches {
       if (num_nodes_ < kMostNodes && random_() % 4 == 0) Arrive(num_nodes_ + 1);
       const int toggles = random_() % 8 == 0 ? 60 : static_cast<int>(random_() % 4);
       for (int i = 0; i < toggles; ++i) Toggle();
-      if (random_() % 3 == 0) SetFeatures(Node());
+      for (int i = static_cast<int>(random_() % 3); i > 0; --i) {
+        const NodeId node = Node();
+        SetFeatures(node);
+        if (random_() % 2 == 0) SetFeatures(node);  // the last one counts
+      }
       engine_.Update(graph_.graph(), changes_);
       changes_.Clear();
       Check(batch);

@@ -40,9 +40,10 @@ class EmbeddingEngine {
   void SetFeatures(NodeId node, std::span<const float> features);
 
   /// Bring every column within the bound on `graph`, given what changed since the last
-  /// call. `num_present` is the n of the bound: all nodes if not given. Uses the TBB
-  /// arena of the caller; the result does not depend on its size. Where `stopped` ends it
-  /// early the bounds are infinite.
+  /// call: `changes` must have seen every change, and the engine have every node.
+  /// `num_present` is the n of the bound: all nodes if not given. Uses the TBB arena of
+  /// the caller; the result does not depend on its size. Where `stopped` ends it early
+  /// the bounds are infinite.
   SolveWork Update(
       const DynamicGraph& graph, const NeighbourhoodChanges& changes,
       const StopCheck& stopped = [] { return false; },
@@ -68,8 +69,6 @@ class EmbeddingEngine {
 
   /// Columns that float32 could not hold.
   int num_double_columns() const;
-  /// Bytes of features, embeddings and scratch memory in use, without the graph.
-  std::int64_t MemoryBytes() const;
 
  private:
   struct State;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -14,7 +15,14 @@ struct SolveWork {
   std::int64_t pushes = 0;          ///< rows pushed, in at least one column of a block
   std::int64_t pushed_arcs = 0;     ///< arcs followed by those pushes
 
-  void Add(const SolveWork& other);
+  void Add(const SolveWork& other) {
+    sweeps = std::max(sweeps, other.sweeps);
+    proving_sweeps = std::max(proving_sweeps, other.proving_sweeps);
+    swept_arcs += other.swept_arcs;
+    sweep_seconds += other.sweep_seconds;
+    pushes += other.pushes;
+    pushed_arcs += other.pushed_arcs;
+  }
 };
 
 /// Whether the work is to end early; called from any thread.

@@ -46,6 +46,10 @@ template <typename... Args>
 arrow::Status ResourceError(Args&&... args) {
   return MakeError(Fault::kResources, std::forward<Args>(args)...);
 }
+/// A later pass over an input does not find what an earlier one did.
+inline arrow::Status InputChanged() {
+  return arrow::Status::Invalid("an input changed while it was read; run again");
+}
 template <typename... Args>
 arrow::Status CorruptionError(Args&&... args) {
   return MakeError(Fault::kCorruption, std::forward<Args>(args)...);
