@@ -14,7 +14,7 @@ constexpr double kMostBudgets = 3.0;
 // A push may leave this part of the residue it was given, and at most this part of the
 // budget. When the parts left have added up to kMostLeft, all columns are swept.
 constexpr double kLeftOfResidue = 1.0;
-constexpr double kLeftOfBudget = 1.0 / 12;
+constexpr double kLeftOfBudget = 1.0 / 8;
 constexpr double kMostLeft = 0.65;
 // Such a clean-up aims for this part of the budget.
 constexpr double kCleanUpTarget = 0.25;
