@@ -312,16 +312,22 @@ void EmbeddingEngine::CopyRows(std::span<const NodeId> nodes, float* out,
   tbb::parallel_for(std::size_t{0}, num_chunks, [&](std::size_t chunk) {
     const std::size_t begin = chunk * kCopyRows;
     const std::size_t end = std::min(nodes.size(), begin + kCopyRows);
+    double scales[kCopyRows];
+    for (std::size_t i = begin; i < end; ++i) {
+      const Row row = state.order.row_of(nodes[i]);
+      scales[i - begin] = state.order.connected(nodes[i])
+                              ? 1.0 / state.rule.OutScale(state.degrees[row])
+                              : state.rule.alpha;
+    }
     for (const ColumnBlock& block : state.blocks) {
       if (block.empty()) continue;
       block.Dispatch([&]<typename T, int kWidth>() {
         double block_lost[kWidth] = {};
         for (std::size_t i = begin; i < end; ++i) {
           const Row row = state.order.row_of(nodes[i]);
-          const bool connected = state.order.connected(nodes[i]);
+          const bool connected = row < state.order.num_connected();
           const std::size_t at = static_cast<std::size_t>(row) * kWidth;
-          const double scale = connected ? 1.0 / state.rule.OutScale(state.degrees[row])
-                                         : state.rule.alpha;
+          const double scale = scales[i - begin];
           float rounded[kWidth];
           const auto scaled = [&](const auto* values) {
             for (int lane = 0; lane < kWidth; ++lane) {
@@ -330,11 +336,7 @@ void EmbeddingEngine::CopyRows(std::span<const NodeId> nodes, float* out,
               block_lost[lane] += std::abs(rounded[lane] - value);
             }
           };
-          if (connected) {
-            scaled(block.g<T>() + at);
-          } else {
-            scaled(block.x() + at);
-          }
+          connected ? scaled(block.g<T>() + at) : scaled(block.x() + at);
           for (std::size_t lane = 0; lane < block.columns().size(); ++lane) {
             const int column = block.columns()[lane];
             if (column >= 0) out[i * width + column] = rounded[lane];

@@ -10,7 +10,7 @@ namespace {
 // How much residue an update makes is estimated from the arcs that changed, for features
 // of unit scale; the estimate decides the solver and never the correctness. Up to
 // kMostBudgets budgets of it are pushed; above, sweeps are cheaper from the start.
-constexpr double kMostBudgets = 3.0;
+constexpr double kMostBudgets = 1.0;
 // A push may leave this part of the residue it was given, and at most this part of the
 // budget. When the parts left have added up to kMostLeft, all columns are swept.
 constexpr double kLeftOfResidue = 1.0;
