@@ -25,14 +25,14 @@ mapfile -t builds < <(git ls-files -co --exclude-standard '*meson.build' meson.o
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.py')
 if ((write)); then
   "$bin/clang-format" -i "${sources[@]}"
-  "$bin/ruff" format -q "${scripts[@]}"
+  "$bin/ruff" format --no-cache -q "${scripts[@]}"
   "$bin/meson" format -c tools/meson.format -i "${builds[@]}"
 else
   "$bin/clang-format" --dry-run -Werror "${sources[@]}" || complain "C++ format: tools/check.sh -w repairs it"
-  "$bin/ruff" format -q --check "${scripts[@]}" || complain "Python format: tools/check.sh -w repairs it"
+  "$bin/ruff" format --no-cache -q --check "${scripts[@]}" || complain "Python format: tools/check.sh -w repairs it"
   "$bin/meson" format -c tools/meson.format --check-only "${builds[@]}" || complain "Meson format: tools/check.sh -w repairs it"
 fi
-"$bin/ruff" check -q "${scripts[@]}" || complain "Python lint"
+"$bin/ruff" check --no-cache -q "${scripts[@]}" || complain "Python lint"
 
 for source in "${sources[@]}"; do
   lines=$(wc -l <"$source")

@@ -20,6 +20,7 @@ namespace {
 using test::ArcSet;
 using test::ExactEmbedding;
 using test::Matrix;
+using test::PowerOf;
 
 constexpr double kAlpha = 0.2;
 // Small enough that an update which forgets 1e-8 per batch is seen, and far above the
@@ -34,12 +35,6 @@ struct Case {
   Propagation propagation;
   int num_columns;
 };
-
-double PowerOf(Propagation propagation) {
-  return propagation == Propagation::kMass      ? 0.0
-         : propagation == Propagation::kAverage ? 1.0
-                                                : 0.5;
-}
 
 // A graph kept twice: by the engine, and as a plain set of arcs.
 class Twin {

@@ -26,6 +26,7 @@ namespace {
 using test::ArcSet;
 using test::ExactEmbedding;
 using test::Matrix;
+using test::PowerOf;
 
 constexpr int kMostNodes = 20;
 constexpr int kBatches = 60;
@@ -47,12 +48,6 @@ std::string Describe(const Scenario& s) {
          std::to_string(static_cast<int>(s.propagation)) + ", solver " +
          std::to_string(static_cast<int>(s.solver)) + ", alpha " +
          std::to_string(s.alpha) + ", epsilon " + std::to_string(s.epsilon);
-}
-
-double PowerOf(Propagation propagation) {
-  return propagation == Propagation::kMass      ? 0.0
-         : propagation == Propagation::kAverage ? 1.0
-                                                : 0.5;
 }
 
 class RandomBatches {

@@ -32,7 +32,7 @@ class CountingObserver : public ArcObserver {
   int open_ = 0;
 };
 
-// What SPEC says, as a set of edges and the time each was last inserted.
+// What the events mean, as a set of edges and the time each was last inserted.
 class NaiveGraph {
  public:
   explicit NaiveGraph(GraphOptions options) : options_(options) {}

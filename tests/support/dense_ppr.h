@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "coden/embed/embed_options.h"
 #include "coden/graph/dynamic_graph.h"
 
 namespace coden::test {
@@ -56,6 +57,13 @@ inline Matrix Solve(Matrix m, Matrix b) {
     for (double& value : b[row]) value /= m[row][row];
   }
   return b;
+}
+
+/// b of the propagation kinds.
+inline double PowerOf(Propagation propagation) {
+  return propagation == Propagation::kMass      ? 0.0
+         : propagation == Propagation::kAverage ? 1.0
+                                                : 0.5;
 }
 
 /// alpha (I - (1-alpha) D^-b P D^b)^-1 X, with D = max(degree, 1): `power` b is 0 for

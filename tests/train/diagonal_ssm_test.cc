@@ -29,7 +29,7 @@ torch::Tensor MakeHistory() {
   return torch::randn({kNumNodes, kNumChannels, kShape.num_snapshots}, torch::kFloat64);
 }
 
-// The recurrence as SPEC writes it, one number at a time: features of one node and
+// The recurrence as it is defined, one number at a time: features of one node and
 // channel after every snapshot.
 std::vector<double> WrittenOut(const DiagonalSsm& model, std::int64_t channel,
                                const std::vector<double>& inputs) {
