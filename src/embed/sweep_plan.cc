@@ -15,7 +15,7 @@
 //     w = 2 / (1 + sqrt(1 - (1-alpha)^2))
 // brings the radius from (1-alpha)^2 (Gauss-Seidel) to w - 1 (Young 1954): for alpha 0.2
 // from 0.64 to 0.25. Real graphs are not, but behave nearly as if: 15 sweeps instead of
-// 30 on DBLP, 13 instead of 21 on R-MAT. It converges for every symmetric graph and 0 < w
+// 30 on DBLP. It converges for every symmetric graph and 0 < w
 // < 2 (Ostrowski 1954). All sweeps go the same way. On a directed graph (1-alpha)^2 is
 // multiplied by twice the share of backward arcs, which is one for a symmetric graph and
 // zero for one without cycles. That is a rule of thumb; the solver falls back to w = 1,
