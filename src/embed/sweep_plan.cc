@@ -16,10 +16,10 @@
 // brings the radius from (1-alpha)^2 (Gauss-Seidel) to w - 1 (Young 1954): for alpha 0.2
 // from 0.64 to 0.25. Real graphs are not, but behave nearly as if: 14 sweeps instead of
 // 29 on DBLP (tests/bench/iterations.py). It converges for every symmetric graph and
-// 0 < w < 2 (Ostrowski 1954). All sweeps go the same way. On a directed graph (1-alpha)^2 is
-// multiplied by twice the share of backward arcs, which is one for a symmetric graph and
-// zero for one without cycles. That is a rule of thumb; the solver falls back to w = 1,
-// which always converges, for a column whose error does not fall.
+// 0 < w < 2 (Ostrowski 1954). All sweeps go the same way. On a directed graph (1-alpha)^2
+// is multiplied by twice the share of backward arcs, which is one for a symmetric graph
+// and zero for one without cycles. That is a rule of thumb; the solver falls back to w =
+// 1, which always converges, for a column whose error does not fall.
 //
 // Proof. Let e = h - z and let rho(v) be the defect of the equation of v, that is
 // g(v) = feature_factor x(v) + sum_factor (sum of sources) - rho(v). Then
