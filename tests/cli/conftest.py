@@ -1,6 +1,7 @@
 """What the tests of the program share: how to call it, and small inputs made on the spot."""
 
 import dataclasses
+import hashlib
 import os
 import pathlib
 import subprocess
@@ -12,6 +13,15 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("CODEN_DATA", ROOT.parent / "shared" / "data"))
+
+
+def data_hashes(run):
+    """Hash of every data file of a run, by its name."""
+    files = sorted(pathlib.Path(run).rglob("*.parquet"))
+    assert files
+    return {
+        str(path.relative_to(run)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
+    }
 
 
 @dataclasses.dataclass

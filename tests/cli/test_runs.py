@@ -1,10 +1,8 @@
 """Whole runs: what they write, who can read it, and what they do not depend on."""
 
 import fcntl
-import hashlib
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -18,16 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import safetensors.numpy
-from conftest import DATA, ROOT, needs_data
-
-
-def data_hashes(run):
-    """Hash of every data file of a run, by its name."""
-    files = sorted(pathlib.Path(run).rglob("*.parquet"))
-    assert files
-    return {
-        str(path.relative_to(run)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
-    }
+from conftest import DATA, ROOT, data_hashes, needs_data
 
 
 def test_every_file_of_a_run(coden, inputs):
@@ -52,6 +41,12 @@ def test_every_file_of_a_run(coden, inputs):
     assert {path.name for path in run.glob("snapshots/**/*") if path.is_file()} == {
         "part-0.parquet"
     }
+
+
+def test_every_snapshot_has_a_proven_and_audited_error(coden, inputs):
+    assert coden("embed", *inputs.flags("--embed.audit", "1")).code == 0
+    bounds = pq.read_table(inputs.run / "schedule.parquet").column("error_bound").to_pylist()
+    assert all(0 <= bound <= 1e-7 for bound in bounds) and max(bounds) > 0
 
 
 def test_other_programs_read_the_snapshots(coden, inputs):
@@ -357,86 +352,6 @@ def test_plan_says_what_the_run_does(coden, inputs):
     assert coden("embed", *flags).code == 0
     schedule = pq.read_table(inputs.run / "schedule.parquet")
     assert sum(row["snapshots"] for row in predictions) == schedule.num_rows
-
-
-@pytest.fixture
-def tight(coden, tmp_path):
-    """Flags of an embedding of 48 columns, and a limit that does not hold them at once."""
-    data = tmp_path / "rmat"
-    sizes = ["--scale", "12", "--edges", "30000", "--features", "48"]
-    assert coden("generate", "rmat", "--out", data, *sizes).code == 0
-    flags = ["--input.edges", data / "edges.parquet", "--partition.predictions", "4"]
-    flags += ["--input.features", data / "features.parquet", "--embed.epsilon", "1e-4"]
-    needs = plan_needs(coden, flags)
-    assert needs["passes of the embedding"] == "1"
-    # 16 columns take half a megabyte, so a megabyte less is too little for all of them and
-    # enough for some.
-    return flags, f"{int(needs['memory'].removesuffix(' MB')) - 1}MB"
-
-
-def plan_needs(coden, flags):
-    plan = coden("plan", *flags, "--format", "json")
-    assert plan.code == 0, plan.stderr
-    return {row["what"]: row["value"] for row in json.loads(plan.stdout)["needs"]}
-
-
-def test_a_memory_limit_takes_more_passes_and_changes_nothing(coden, tight, tmp_path):
-    flags, limit = tight
-    limited = [*flags, "--run.memory_limit", limit]
-    needs = plan_needs(coden, limited)
-    assert needs["passes of the embedding"] in ("2", "3")
-    assert needs["columns per pass"] in ("16", "32")
-    assert int(needs["memory"].removesuffix(" MB")) <= int(limit.removesuffix("MB"))
-    assert needs["temporary disk"] != "0 MB"
-    whole, passes = tmp_path / "whole", tmp_path / "passes"
-    assert coden("embed", *flags, "--run.directory", whole).code == 0
-    outcome = coden("embed", *limited, "--run.directory", passes)
-    assert outcome.code == 0, outcome.stderr
-    last = needs["passes of the embedding"]
-    assert f"embed {last}/{last}: done" in outcome.stderr
-    assert data_hashes(passes) == data_hashes(whole)
-    assert not list((passes / "_coden/stage").iterdir())
-
-
-def test_temporary_files_of_a_killed_run_are_removed(coden, tight, tmp_path):
-    flags, limit = tight
-    run = tmp_path / "killed"
-    arguments = ["embed", *flags, "--run.memory_limit", limit, "--run.directory", run]
-    process = subprocess.Popen(
-        [ROOT / "build" / "coden", *map(str, arguments)], stderr=subprocess.PIPE, text=True
-    )
-    for line in process.stderr:
-        if line.startswith("embed 2/"):
-            break
-    process.kill()
-    process.communicate(timeout=20)
-    assert (run / "_coden/stage/columns-0.f32").exists()
-    assert coden("embed", *flags, "--run.directory", run).code == 0
-    assert not list((run / "_coden/stage").iterdir())
-    # Also where the next run has nothing to embed.
-    (run / "_coden/stage/columns-0.f32").write_bytes(b"1234")
-    assert "unchanged, skipped" in coden("embed", *flags, "--run.directory", run).stderr
-    assert not list((run / "_coden/stage").iterdir())
-
-
-@pytest.mark.slow
-def test_passes_cut_large_snapshots_alike(coden, tmp_path):
-    """A snapshot that leaves the embedding in several batches has the same bytes, too."""
-    data = tmp_path / "rmat"
-    sizes = ["--scale", "18", "--edges", "400000", "--features", "48"]
-    assert coden("generate", "rmat", "--out", data, *sizes).code == 0
-    flags = ["--input.edges", data / "edges.parquet", "--partition.predictions", "1"]
-    flags += ["--input.features", data / "features.parquet", "--embed.epsilon", "1e-2"]
-    flags += ["--sample.max_per_interval", "1"]
-    hashes = []
-    limit = int(plan_needs(coden, flags)["memory"].removesuffix(" MB")) - 1
-    for name, memory in {"whole": "0", "passes": f"{limit}MB"}.items():
-        run = ["--run.directory", tmp_path / name, "--run.memory_limit", memory]
-        outcome = coden("embed", *flags, *run)
-        assert outcome.code == 0, outcome.stderr
-        hashes.append(data_hashes(tmp_path / name))
-    assert "embed 2/2: done" in outcome.stderr
-    assert hashes[0] == hashes[1]
 
 
 @needs_data("dblp")
