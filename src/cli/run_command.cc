@@ -7,7 +7,7 @@
 #include "coden/pipeline/pipeline.h"
 #include "coden/pipeline/run_report.h"
 #include "coden/report/micro_f1_table.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 
 namespace coden {
 

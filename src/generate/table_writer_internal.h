@@ -14,7 +14,7 @@
 #include "coden/graph/types.h"
 #include "coden/pipeline/operator.h"
 #include "coden/pipeline/progress.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 
 namespace coden::generate {
 

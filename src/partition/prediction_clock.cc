@@ -4,6 +4,7 @@
 
 #include "coden/partition/prediction_clock.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,29 @@ arrow::Result<PredictionClock> PredictionClock::Make(const PartitionOptions& opt
   return PredictionClock(options, num_rows);
 }
 
+arrow::Result<PredictionClock> PredictionClock::Continue(const PartitionOptions& options,
+                                                         const ClockMemory& memory,
+                                                         std::int64_t num_rows) {
+  ARROW_ASSIGN_OR_RAISE(PredictionClock clock, Make(options, num_rows));
+  clock.started_ = true;
+  clock.start_time_ = memory.start_time;
+  clock.rows_ = clock.start_rows_ = memory.rows;
+  clock.last_time_ = memory.last_time;
+  clock.num_predictions_ = memory.num_predictions;
+  clock.rows_per_batch_ = memory.rows_per_batch;
+  if (clock.options_.predictions > 0) {
+    const double batches =
+        static_cast<double>(num_rows - memory.rows) / std::max(memory.rows_per_batch, 1.0);
+    clock.options_.predictions =
+        static_cast<int>(std::clamp<double>(std::round(batches), 1, kMaxPredictions));
+  }
+  return clock;
+}
+
+ClockMemory PredictionClock::memory() const {
+  return {start_time_, rows_, last_close_, num_predictions_, rows_per_batch_};
+}
+
 bool PredictionClock::InitialEndsBefore(EventTime time) const {
   if (const auto* before = std::get_if<InitialBefore>(&options_.initial)) {
     return time >= before->time;
@@ -51,6 +75,8 @@ void PredictionClock::Start(EventTime next_time, std::vector<Mark>* marks) {
   const auto* before = std::get_if<InitialBefore>(&options_.initial);
   started_ = true;
   start_rows_ = rows_;
+  rows_per_batch_ =
+      static_cast<double>(num_rows_ - start_rows_) / std::max(options_.predictions, 1);
   start_time_ = before != nullptr ? before->time - 1
                 : rows_ == 0      ? next_time - 1
                                   : last_time_;
@@ -62,6 +88,7 @@ arrow::Status PredictionClock::Close(EventTime time, std::vector<Mark>* marks) {
     return UsageError("`partition.width` makes more than ", kMaxPredictions,
                       " prediction times; choose a larger one: ", options_.width);
   }
+  last_close_ = time;
   marks->push_back({EventKind::kPredict, time});
   return arrow::Status::OK();
 }
@@ -125,6 +152,7 @@ arrow::Status PredictionClock::Finish(std::vector<Mark>* marks) {
     }
     return arrow::Status::OK();
   }
+  if (started_ && rows_ == start_rows_ && num_predictions_ > 0) return arrow::Status::OK();
   if (!started_ || rows_ == start_rows_) {
     return UsageError(
         "`partition.initial` takes the whole log, so there is nothing to predict: ",

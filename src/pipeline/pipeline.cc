@@ -10,7 +10,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/fingerprint.h"
-#include "coden/pipeline/run_lock.h"
+#include "coden/store/run_lock.h"
 #include "coden/read/input_agreement.h"
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"

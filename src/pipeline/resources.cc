@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "coden/pipeline/error.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 
 namespace coden {
 

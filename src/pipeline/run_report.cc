@@ -8,9 +8,9 @@
 #include <arrow/config.h>
 #include <arrow/table.h>
 
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_layout.h"
 #include "coden/report/html_report.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 #include "coden/version.h"
 
 namespace coden {

@@ -9,9 +9,34 @@
 
 namespace coden {
 
+namespace {
+
+constexpr float kNoRow = -1.0f;  // absolute values are never negative
+
+float LargestOf(std::span<const float> vector) {
+  float largest = 0.0f;
+  for (const float value : vector) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+}  // namespace
+
+void RowHasher::Add(NodeId node, EventTime time, std::span<const float> vector) {
+  hasher_.Update(&node, sizeof(node));
+  hasher_.Update(&time, sizeof(time));
+  hasher_.Update(vector.data(), vector.size_bytes());
+}
+
 arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
-                                               std::uint64_t seed, NodeIdMap& nodes) {
+                                               std::uint64_t seed, NodeIdMap& nodes,
+                                               std::int64_t known_rows) {
   NodeFeatures features;
+  RowHasher hasher;
+  std::int64_t num_rows = 0;
+  const auto note_known = [&] {
+    if (num_rows == known_rows) features.known_hash_ = hasher.Digest();
+  };
+  note_known();
   features.input_ = input;
   features.seed_ = seed;
   features.width_ = input.random_features;
@@ -24,15 +49,20 @@ arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
       if (!rows) break;
       features.width_ = rows->width;
       for (std::int64_t row = 0; row < rows->size(); ++row) {
-        float largest = 0.0f;
-        for (const float value : rows->Row(row))
-          largest = std::max(largest, std::abs(value));
-        features.largest_.push_back(largest);
+        const NodeId node = rows->nodes[row];
+        features.row_nodes_.push_back(node);
+        if (node >= static_cast<NodeId>(features.largest_.size()))
+          features.largest_.resize(node + 1, kNoRow);
+        features.largest_[node] = LargestOf(rows->Row(row));
+        hasher.Add(node, /*time=*/0, rows->Row(row));
+        ++num_rows;
+        note_known();
       }
     }
   } else if (input.random_features == 0) {
     return UsageError(kNoFeatures);
   }
+  features.hash_ = hasher.Digest();
   if (features.has_updates()) {
     ARROW_ASSIGN_OR_RAISE(const auto reader,
                           FeatureReader::Open(input, FeatureFile::kUpdates,
@@ -55,13 +85,9 @@ std::vector<float> NodeFeatures::RandomVector(NodeId node, const NodeIdMap& node
 }
 
 float NodeFeatures::LargestEntry(NodeId node, const NodeIdMap& nodes) const {
-  if (node < num_rows()) return largest_[node];
-  if (input_.random_features == 0) return 0.0f;
-  float largest = 0.0f;
-  for (const float value : RandomVector(node, nodes)) {
-    largest = std::max(largest, std::abs(value));
-  }
-  return largest;
+  if (node < static_cast<NodeId>(largest_.size()) && largest_[node] != kNoRow)
+    return largest_[node];
+  return input_.random_features == 0 ? 0.0f : LargestOf(RandomVector(node, nodes));
 }
 
 arrow::Status NodeFeatures::ForEach(
@@ -110,9 +136,12 @@ arrow::Status NodeFeatures::Updates::AdvanceTo(
       continue;
     }
     if (rows_->times[next_] > time) return arrow::Status::OK();
+    hasher_.Add(rows_->nodes[next_], rows_->times[next_], rows_->Row(next_));
     visit(rows_->nodes[next_], rows_->Row(next_));
     ++next_;
   }
 }
+
+std::string NodeFeatures::Updates::hash() const { return hasher_.Digest(); }
 
 }  // namespace coden

@@ -16,7 +16,7 @@
 #include "report/ini_sections_internal.h"
 #include "report/report_sections_internal.h"
 #include "report/report_style_internal.h"
-#include "snapshot/hashing_stream_internal.h"
+#include "store/hashing_file_internal.h"
 
 namespace coden {
 

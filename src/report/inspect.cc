@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "coden/pipeline/error.h"
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_layout.h"
 #include "report/inspect_internal.h"
 
 namespace coden {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coden/pipeline/error.h"
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_layout.h"
 #include "report/inspect_internal.h"
 #include "report/safetensors_header_internal.h"
 

@@ -3,7 +3,7 @@
 #include <arrow/table.h>
 
 #include "coden/pipeline/error.h"
-#include "coden/pipeline/manifest.h"
+#include "coden/store/manifest.h"
 #include "coden/report/micro_f1_table.h"
 #include "coden/sample/schedule.h"
 #include "report/inspect_internal.h"

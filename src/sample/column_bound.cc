@@ -49,6 +49,12 @@ void ColumnBound::SetFirst(NodeId node, double x) { h_[node] += alpha_ * x; }
 
 void ColumnBound::Change(NodeId node, double difference) { AddResidue(node, difference); }
 
+void ColumnBound::Clear() {
+  std::fill(h_.begin(), h_.end(), 0.0);
+  std::fill(r_.begin(), r_.end(), 0.0);
+  positive_residue_ = 0.0;
+}
+
 void ColumnBound::AddResidue(NodeId node, double amount) {
   const double before = r_[node];
   r_[node] += amount;

@@ -23,6 +23,9 @@ class ColumnBound {
   /// Change a feature; takes effect with the next Settle.
   void Change(NodeId node, double difference);
 
+  /// Forget all features.
+  void Clear();
+
   /// Bring the bound up to the graph after `changes`, which it was not yet told. `mass`
   /// is the sum of the features. Tunes where the graph has doubled since the last time.
   void Settle(const DynamicGraph& graph, const NeighbourhoodChanges& changes,

@@ -10,19 +10,25 @@ LazySampler::LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
       graph_(ShiftedGraph::Make(sample, embed, graph)),
       largest_entry_(std::move(largest_entry)) {}
 
-void LazySampler::SeeNode(NodeId node) {
-  if (node >= static_cast<NodeId>(seen_.size())) {
-    seen_.resize(node + 1, false);
-    largest_.resize(node + 1, 0.0f);
-    first_event_.resize(node + 1, kNever);
-    graph_->Grow(node + 1);
-  }
-  if (seen_[node]) return;
+void LazySampler::MakeRoomFor(NodeId node) {
+  if (node < static_cast<NodeId>(seen_.size())) return;
+  seen_.resize(node + 1, false);
+  largest_.resize(node + 1, 0.0f);
+  first_event_.resize(node + 1, kNever);
+  graph_->Grow(node + 1);
+}
+
+void LazySampler::See(NodeId node, float largest) {
   seen_[node] = true;
   ++num_seen_;
-  largest_[node] = largest_entry_(node);
-  graph_->SetLargestEntry(node, largest_[node]);
+  largest_[node] = largest;
+  graph_->SetLargestEntry(node, largest);
   graph_->SetPresent(node);
+}
+
+void LazySampler::SeeNode(NodeId node) {
+  MakeRoomFor(node);
+  if (!seen_[node]) See(node, largest_entry_(node));
 }
 
 void LazySampler::SeeInEvent(NodeId node, EventTime time) {
@@ -33,8 +39,28 @@ void LazySampler::SeeInEvent(NodeId node, EventTime time) {
   first_event_[node] = time;
 }
 
-void LazySampler::AddInitialNodes(NodeId count) {
-  for (NodeId node = 0; node < count; ++node) SeeNode(node);
+SamplerMemory LazySampler::Memory() const {
+  return {num_snapshots_, prediction_, num_events_, graph_->mass(), graph_->counts()};
+}
+
+std::vector<SampledNode> LazySampler::Nodes() const {
+  std::vector<SampledNode> nodes;
+  for (std::size_t node = 0; node < seen_.size(); ++node)
+    nodes.push_back({seen_[node], largest_[node], first_event_[node]});
+  return nodes;
+}
+
+void LazySampler::RestoreNode(NodeId node, const SampledNode& known) {
+  MakeRoomFor(node);
+  first_event_[node] = known.first_event;
+  if (known.seen) See(node, known.largest);
+}
+
+void LazySampler::Restore(const SamplerMemory& memory) {
+  graph_->Restart(memory.counts, memory.mass);
+  num_snapshots_ = memory.num_snapshots;
+  prediction_ = memory.prediction;
+  num_events_ = memory.num_events;
 }
 
 arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {

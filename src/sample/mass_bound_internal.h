@@ -32,6 +32,13 @@ class MassAccumulator : public BasicShiftAccumulator<Graph> {
     if (node < static_cast<NodeId>(x_max_.size())) __builtin_prefetch(&x_max_[node]);
   }
 
+  double mass() const override { return mass_; }
+  // The sum as it was, to the last bit: it depends on the order of its terms.
+  void Restart(const Graph& graph, double mass) override {
+    mass_ = mass;
+    this->Reset(graph);
+  }
+
   void BeforeChange(const Graph& graph, NodeId node) override {
     degree_before_ = graph.out_degree(node);
   }
@@ -54,7 +61,6 @@ class MassAccumulator : public BasicShiftAccumulator<Graph> {
   }
 
   double x_max(NodeId node) const { return x_max_[node]; }
-  double mass() const { return mass_; }
   std::int64_t num_present() const { return num_present_; }
 
  private:

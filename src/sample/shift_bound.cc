@@ -68,6 +68,16 @@ class StrictBound final : public MassAccumulator<DynamicGraph> {
 
   double sigma() const override { return mass() > 0.0 ? shift_ / mass() : 0.0; }
 
+  // The bound on z^ is made anew from the features, not put back: it is as good, though
+  // not the same to the last bit.
+  void Restart(const DynamicGraph& graph, double mass) override {
+    column_.Clear();
+    for (NodeId node = 0; node < static_cast<NodeId>(known_.size()); ++node) {
+      if (known_[node]) column_.Change(node, x_max(node));
+    }
+    MassAccumulator::Restart(graph, mass);
+  }
+
   void Reset(const DynamicGraph& graph) override {
     shift_ = 0.0;
     Settle(graph);

@@ -39,6 +39,16 @@ class ShiftedGraphOf final : public ShiftedGraph {
   }
   double sigma() const override { return shift_->sigma(); }
   void Reset() override { shift_->Reset(events_.graph()); }
+  double mass() const override { return shift_->mass(); }
+
+  void RestoreEdge(NodeId src, NodeId dst) override { events_.RestoreEdge(src, dst); }
+  void RestoreExpiry(const PendingExpiry& insertion) override {
+    events_.RestoreExpiry(insertion);
+  }
+  void Restart(const EventCounts& counts, double mass) override {
+    events_.RestoreCounts(counts);
+    shift_->Restart(events_.graph(), mass);
+  }
 
  private:
   BasicEventGraph<Graph> events_;

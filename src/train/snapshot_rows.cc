@@ -5,7 +5,7 @@
 #include <arrow/table.h>
 
 #include "coden/pipeline/error.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 
 namespace coden {
 

@@ -8,8 +8,8 @@
 #include <c10/util/Exception.h>
 
 #include "coden/pipeline/error.h"
-#include "coden/pipeline/run_layout.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/run_layout.h"
+#include "coden/store/parquet_file.h"
 #include "train/metrics_internal.h"
 #include "train/model_files_internal.h"
 #include "train/train_files_internal.h"

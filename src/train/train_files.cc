@@ -6,7 +6,7 @@
 #include <arrow/util/io_util.h>
 #include <nlohmann/json.hpp>
 
-#include "snapshot/hashing_stream_internal.h"
+#include "store/hashing_file_internal.h"
 #include "train/train_files_internal.h"
 
 namespace coden {

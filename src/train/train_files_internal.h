@@ -9,7 +9,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_layout.h"
 #include "coden/train/train_files.h"
 #include "train/metrics_internal.h"
 #include "train/training_input_internal.h"

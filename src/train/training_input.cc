@@ -12,10 +12,10 @@
 #include "coden/graph/node_id_map.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/resources.h"
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_layout.h"
 #include "coden/read/labels.h"
 #include "coden/sample/schedule.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 #include "train/snapshot_rows_internal.h"
 #include "train/trainer_internal.h"
 

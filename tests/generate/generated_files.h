@@ -13,7 +13,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/progress.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 
 namespace coden {
 

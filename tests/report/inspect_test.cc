@@ -4,7 +4,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "coden/pipeline/manifest.h"
+#include "coden/store/manifest.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_writer.h"
 #include "report/sample_run.h"

@@ -12,10 +12,10 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_layout.h"
 #include "coden/pipeline/settings.h"
 #include "coden/sample/schedule.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 #include "pipeline/random_internal.h"
 
 namespace coden {

@@ -16,6 +16,13 @@ namespace coden {
 /// Which solver an update uses. The engine chooses; tests force one.
 enum class SolverChoice { kAutomatic, kSweeps, kPush };
 
+/// What an engine remembers between updates, besides features, graph and numbers.
+struct EngineMemory {
+  double pushed = 0.0;          ///< part of the budget that pushes have used up
+  std::vector<double> bounds;   ///< by column, as ErrorBounds()
+  std::vector<bool> in_double;  ///< by column: float32 could not hold it
+};
+
 /// Personalised-PageRank embeddings of all feature columns on a changing graph, each
 /// column with a proven bound ||h - z||_1 <= n * epsilon after every update. How, and how
 /// the solvers are chosen, is in docs/performance.md and at the heads of the files in
@@ -69,6 +76,19 @@ class EmbeddingEngine {
 
   /// Columns that float32 could not hold.
   int num_double_columns() const;
+
+  /// Everything that another engine needs to go on from here with the same bits: what it
+  /// remembers, the nodes that have or had an arc in the order of their rows, and their
+  /// numbers, column by column.
+  EngineMemory Memory() const;
+  std::vector<NodeId> ConnectedNodes() const;
+  void CopyNumbers(int column, std::int64_t first_row, std::span<double> out) const;
+
+  /// Put them back, in this order, into an engine that has all its nodes and the features
+  /// of then, and has not been updated. `graph` is that of then.
+  void Restore(const DynamicGraph& graph, std::span<const NodeId> connected,
+               const EngineMemory& memory);
+  void RestoreNumbers(int column, std::int64_t first_row, std::span<const double> numbers);
 
  private:
   struct State;

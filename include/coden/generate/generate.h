@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "coden/pipeline/option.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 
 namespace coden {
 

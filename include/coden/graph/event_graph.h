@@ -23,6 +23,14 @@ struct EventCounts {
   std::int64_t expired = 0;            ///< edges that left by `graph.window`
 };
 
+/// An insertion whose window (`graph.window`) has not ended.
+struct PendingExpiry {
+  NodeId src;
+  NodeId dst;
+  EventTime time;
+  std::int64_t number;  ///< counts insertions
+};
+
 /// The error of a row that deletes an edge that is absent.
 arrow::Status NoSuchEdge();
 
@@ -80,6 +88,25 @@ class BasicEventGraph {
   template <typename Observer>
   void ExpireUntil(EventTime time, Observer& observer);
 
+  /// With a window: the insertions that will still expire, oldest first.
+  const std::deque<PendingExpiry>& pending_expiries() const { return insertions_; }
+
+  /// Put back what another graph with these options had become: its edges (an undirected
+  /// one once), its pending expiries in order, its counts. No observer hears of it.
+  void RestoreEdge(NodeId src, NodeId dst) {
+    struct {
+      void BeforeChange(const Graph&, NodeId) {}
+      void AfterChange(const Graph&, NodeId) {}
+    } nobody;
+    ToggleEdge(graph_.FindArc(src, dst), nobody);
+  }
+  void RestoreExpiry(const PendingExpiry& insertion) {
+    insertions_.push_back(insertion);
+    last_insertion_[EdgeKey(insertion.src, insertion.dst)] = insertion.number;
+    num_insertions_ = insertion.number;
+  }
+  void RestoreCounts(const EventCounts& counts) { counts_ = counts; }
+
  private:
   using ArcPlace = typename Graph::ArcPlace;
 
@@ -94,20 +121,13 @@ class BasicEventGraph {
   template <typename Observer>
   void ToggleArc(const ArcPlace& place, Observer& observer);
 
-  struct Insertion {
-    NodeId src;
-    NodeId dst;
-    EventTime time;
-    std::int64_t number;
-  };
-
   GraphOptions options_;
   Graph graph_;
   EventCounts counts_;
   std::int64_t num_edges_ = 0;
   // With a window: every insertion that has not yet expired, oldest first, and the number
   // of the last one of each edge that is present. An edge leaves with that one.
-  std::deque<Insertion> insertions_;
+  std::deque<PendingExpiry> insertions_;
   std::unordered_map<std::uint64_t, std::int64_t> last_insertion_;
   std::int64_t num_insertions_ = 0;
 };
@@ -159,7 +179,7 @@ template <typename Graph>
 template <typename Observer>
 void BasicEventGraph<Graph>::ExpireUntil(EventTime time, Observer& observer) {
   while (!insertions_.empty() && insertions_.front().time <= time - options_.window) {
-    const Insertion oldest = insertions_.front();
+    const PendingExpiry oldest = insertions_.front();
     insertions_.pop_front();
     const auto last = last_insertion_.find(EdgeKey(oldest.src, oldest.dst));
     if (last == last_insertion_.end() || last->second != oldest.number) continue;

@@ -10,6 +10,16 @@
 
 namespace coden {
 
+/// Where a clock stands after the last prediction time of a log, for the one that goes on
+/// when rows have been added to it.
+struct ClockMemory {
+  EventTime start_time = 0;     ///< t_0
+  std::int64_t rows = 0;        ///< events so far
+  EventTime last_time = 0;      ///< of the latest prediction time
+  int num_predictions = 0;      ///< prediction times closed so far
+  double rows_per_batch = 0.0;  ///< of equal-count batches
+};
+
 /// Decide, event by event, where the initial graph ends and where prediction times close.
 /// Knows no Arrow; Partitioner wraps it as a stage.
 class PredictionClock {
@@ -17,6 +27,16 @@ class PredictionClock {
   /// `num_rows` is the length of the whole log, which equal-count batches are a share of.
   static arrow::Result<PredictionClock> Make(const PartitionOptions& options,
                                              std::int64_t num_rows);
+
+  /// Go on where another clock stood, for a log that has `num_rows` events by now. Added
+  /// rows are cut into equal-count batches of about the size that the first ones had;
+  /// widths and given times go on as they would have.
+  static arrow::Result<PredictionClock> Continue(const PartitionOptions& options,
+                                                 const ClockMemory& memory,
+                                                 std::int64_t num_rows);
+
+  /// Where this clock stands. Only after Finish.
+  ClockMemory memory() const;
 
   /// Punctuation that belongs between two events.
   struct Mark {
@@ -59,6 +79,8 @@ class PredictionClock {
   EventTime start_time_ = -1;    // t_0: the initial graph is every event at or before it
   int count_batch_ = 1;          // the equal-count batch that is open
   int num_predictions_ = 0;
+  EventTime last_close_ = -1;     // the latest prediction time
+  double rows_per_batch_ = 0.0;  // of the equal-count batches of the first log
   int num_merged_ = 0;
   std::int64_t num_unused_ = 0;
 };

@@ -7,7 +7,7 @@
 #include <arrow/result.h>
 
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/manifest.h"
+#include "coden/store/manifest.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
 #include "coden/read/edge_log.h"

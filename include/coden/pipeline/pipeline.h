@@ -4,7 +4,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/manifest.h"
+#include "coden/store/manifest.h"
 #include "coden/pipeline/passes.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/resources.h"

@@ -2,7 +2,7 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/manifest.h"
+#include "coden/store/manifest.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
 

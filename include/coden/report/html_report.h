@@ -7,8 +7,8 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "coden/pipeline/manifest.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/manifest.h"
+#include "coden/store/parquet_file.h"
 
 namespace coden {
 

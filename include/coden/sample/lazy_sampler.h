@@ -16,6 +16,22 @@
 
 namespace coden {
 
+/// Where a sampler stands at the last prediction time of a log, besides its graph.
+struct SamplerMemory {
+  int num_snapshots = 0;
+  int prediction = 0;          ///< interval that opens next
+  std::int64_t num_events = 0;
+  double mass = 0.0;
+  EventCounts counts;
+};
+
+/// What it knows of a node.
+struct SampledNode {
+  bool seen = false;
+  float largest = 0.0f;  ///< absolute entry of its features
+  EventTime first_event = -1;
+};
+
 /// Decide where snapshots are taken: at every prediction time, and between two of them
 /// whenever the bound on the shift of the embeddings passes lambda. Needs degrees and
 /// x_max, never an embedding. Knows no Arrow; ScheduleSampler wraps it as a stage.
@@ -27,8 +43,8 @@ class LazySampler {
   LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
               const GraphOptions& graph, LargestEntry largest_entry);
 
-  /// Nodes [0, count) are present from the start, because they have features.
-  void AddInitialNodes(NodeId count);
+  /// `node` is present from now on, because it has features.
+  void AddNode(NodeId node) { SeeNode(node); }
 
   /// Apply one event. Points that are due before it are appended to `schedule`.
   arrow::Status OnEvent(const EdgeEvent& event, Schedule* schedule);
@@ -51,6 +67,16 @@ class LazySampler {
     }
   }
 
+  /// Where the sampler stands; only just after a prediction time.
+  SamplerMemory Memory() const;
+  /// By node.
+  std::vector<SampledNode> Nodes() const;
+  /// Put another one's state back into a new sampler: nodes, then every edge and expiry
+  /// of its graph (graph()), then the rest.
+  void RestoreNode(NodeId node, const SampledNode& known);
+  ShiftedGraph& graph() { return *graph_; }
+  void Restore(const SamplerMemory& memory);
+
   const EventCounts& counts() const { return graph_->counts(); }
   std::int64_t num_events() const { return num_events_; }
   /// Time of each node's first event, kNever for none yet.
@@ -58,6 +84,8 @@ class LazySampler {
   const std::vector<EventTime>& first_event() const { return first_event_; }
 
  private:
+  void MakeRoomFor(NodeId node);
+  void See(NodeId node, float largest);
   void SeeNode(NodeId node);
   void SeeInEvent(NodeId node, EventTime time);
   SchedulePoint PointAt(EventTime time) const;

@@ -39,6 +39,12 @@ class BasicShiftAccumulator : public BasicArcObserver<Graph> {
 
   /// A snapshot of `graph` is taken: start again at zero.
   virtual void Reset(const Graph& graph) = 0;
+
+  /// The sum of the largest entries of the nodes present.
+  virtual double mass() const = 0;
+  /// `graph` was put back without a word to the accumulator, after every node got its
+  /// largest entry; the sum was `mass`. Go on as after a Reset.
+  virtual void Restart(const Graph& graph, double mass) = 0;
 };
 
 using ShiftAccumulator = BasicShiftAccumulator<DynamicGraph>;

@@ -36,6 +36,13 @@ class ShiftedGraph {
   virtual void FeatureChange(NodeId node, float largest_change) = 0;
   virtual double sigma() const = 0;
   virtual void Reset() = 0;
+  virtual double mass() const = 0;
+
+  /// Put back what another one had become (BasicEventGraph), after every node has got its
+  /// largest entry; Restart comes last.
+  virtual void RestoreEdge(NodeId src, NodeId dst) = 0;
+  virtual void RestoreExpiry(const PendingExpiry& insertion) = 0;
+  virtual void Restart(const EventCounts& counts, double mass) = 0;
 };
 
 }  // namespace coden

@@ -8,9 +8,9 @@
 #include <arrow/result.h>
 
 #include "coden/pipeline/operator.h"
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_layout.h"
 #include "coden/sample/schedule.h"
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 #include "coden/snapshot/snapshot_options.h"
 
 namespace coden {

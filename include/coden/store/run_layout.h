@@ -5,11 +5,8 @@
 
 namespace coden {
 
-/// Name every file of a run directory. All names are relative to the directory; Path
-/// makes one absolute or relative to the working directory, as `directory` is.
+/// Name every file of a run directory, relative to it (docs/files.md).
 struct RunLayout {
-  std::string directory;
-
   static constexpr std::string_view kSnapshots = "snapshots";
   static constexpr std::string_view kSchedule = "schedule.parquet";
   static constexpr std::string_view kPredictions = "predictions.parquet";
@@ -19,7 +16,12 @@ struct RunLayout {
   static constexpr std::string_view kModel = "model";
   static constexpr std::string_view kModelWeights = "model/model.safetensors";
   static constexpr std::string_view kModelConfig = "model/config.json";
+  static constexpr std::string_view kState = "state";
   static constexpr std::string_view kNodes = "state/nodes.parquet";
+  static constexpr std::string_view kPlan = "state/schedule.parquet";
+  static constexpr std::string_view kProgress = "state/progress.json";
+  static constexpr std::string_view kGraph = "state/graph.parquet";
+  static constexpr std::string_view kWindow = "state/window.parquet";
   static constexpr std::string_view kCommits = "_coden";
   static constexpr std::string_view kStage = "_coden/stage";
   static constexpr std::string_view kLock = "_coden/lock";
@@ -28,8 +30,8 @@ struct RunLayout {
 
   /// snapshots/snapshot=000012/part-0.parquet
   static std::string Snapshot(int snapshot);
-
-  std::string Path(std::string_view name) const;
+  /// state/columns-0.parquet: the state of the columns from `first` on
+  static std::string Columns(int first);
 };
 
 }  // namespace coden

@@ -1,4 +1,4 @@
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 
 #include <xxhash.h>
 

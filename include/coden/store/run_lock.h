@@ -4,7 +4,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_store.h"
 
 namespace coden {
 
@@ -12,9 +12,9 @@ namespace coden {
 /// process however it ends, so a killed run never leaves a directory locked.
 class RunLock {
  public:
-  /// Take the lock of `layout`, whose `_coden` folder must exist. Fails at once where
-  /// another process holds it.
-  static arrow::Result<std::unique_ptr<RunLock>> Take(const RunLayout& layout);
+  /// Take the lock of `store`, which must be prepared. Fails at once where another
+  /// process holds it. Null for an object store.
+  static arrow::Result<std::unique_ptr<RunLock>> Take(const RunStore& store);
   ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;

@@ -1,4 +1,4 @@
-#include "coden/pipeline/run_layout.h"
+#include "coden/store/run_layout.h"
 
 #include <cstdio>
 
@@ -10,9 +10,8 @@ std::string RunLayout::Snapshot(int snapshot) {
   return std::string(kSnapshots) + "/snapshot=" + digits + "/part-0.parquet";
 }
 
-std::string RunLayout::Path(std::string_view name) const {
-  return directory.ends_with('/') ? directory + std::string(name)
-                                  : directory + "/" + std::string(name);
+std::string RunLayout::Columns(int first) {
+  return std::string(kState) + "/columns-" + std::to_string(first) + ".parquet";
 }
 
 }  // namespace coden

@@ -1,4 +1,4 @@
-#include "coden/pipeline/manifest.h"
+#include "coden/store/manifest.h"
 
 #include <xxhash.h>
 

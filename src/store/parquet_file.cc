@@ -1,19 +1,21 @@
-#include "coden/snapshot/parquet_file.h"
+#include "coden/store/parquet_file.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 
 #include <arrow/io/file.h>
 #include <arrow/table.h>
 #include <arrow/util/io_util.h>
+#include <arrow/util/macros.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
 #include <parquet/properties.h>
 
 #include "coden/pipeline/error.h"
-#include "snapshot/hashing_stream_internal.h"
+#include "store/hashing_file_internal.h"
 
 namespace coden {
 
@@ -78,31 +80,24 @@ std::shared_ptr<parquet::WriterProperties> WriterProperties(
 // encoded pages.
 class StreamingParquetFileWriter : public ParquetFileWriter {
  public:
-  StreamingParquetFileWriter(std::string path, std::string stage_path)
-      : path_(std::move(path)), stage_path_(std::move(stage_path)) {}
+  // What becomes of the file: `finish` once it is closed, `abandon` where it is not.
+  struct Fate {
+    std::function<arrow::Status(FileRecord*)> finish;
+    std::function<void()> abandon;
+  };
+
+  StreamingParquetFileWriter(std::shared_ptr<HashingFile> file, Fate fate)
+      : file_(std::move(file)), fate_(std::move(fate)) {}
 
   ~StreamingParquetFileWriter() override {
-    if (renamed_) return;
+    if (finished_) return;
     writer_.reset();
-    std::error_code ignored;
-    std::filesystem::remove(stage_path_, ignored);
+    file_.reset();
+    fate_.abandon();
   }
 
   arrow::Status Begin(const std::shared_ptr<arrow::Schema>& schema,
                       const ParquetFileOptions& options) {
-    for (const std::string& path : {path_, stage_path_}) {
-      const auto directory = std::filesystem::path(path).parent_path();
-      std::error_code error;
-      if (!directory.empty()) std::filesystem::create_directories(directory, error);
-      if (error) {
-        return arrow::internal::IOErrorFromErrno(
-            error.value(), "cannot create directory '", directory.string(), "'");
-      }
-    }
-    // A staged file that is there already was left by a run that was killed.
-    std::error_code ignored;
-    std::filesystem::remove(stage_path_, ignored);
-    ARROW_ASSIGN_OR_RAISE(file_, HashingFile::Create(stage_path_));
     schema_ = schema;
     row_group_rows_ = options.row_group_rows;
     ARROW_ASSIGN_OR_RAISE(
@@ -134,13 +129,13 @@ class StreamingParquetFileWriter : public ParquetFileWriter {
     ARROW_RETURN_NOT_OK(writer_->Close());
     ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file_->Tell());
     ARROW_RETURN_NOT_OK(file_->Close());
-    if (std::rename(stage_path_.c_str(), path_.c_str()) != 0) {
-      return arrow::internal::IOErrorFromErrno(errno, "cannot rename '", stage_path_,
-                                               "' to '", path_, "'");
-    }
-    renamed_ = true;
-    ARROW_RETURN_NOT_OK(SyncParentDirectory(path_));
-    return FileRecord{path_, size, rows_, file_->Digest()};
+    FileRecord record;
+    record.size = size;
+    record.rows = rows_;
+    record.xxh3 = file_->Digest();
+    ARROW_RETURN_NOT_OK(fate_.finish(&record));
+    finished_ = true;
+    return record;
   }
 
  private:
@@ -154,25 +149,33 @@ class StreamingParquetFileWriter : public ParquetFileWriter {
     return arrow::Status::OK();
   }
 
-  std::string path_;
-  std::string stage_path_;
   std::shared_ptr<HashingFile> file_;
+  Fate fate_;
   std::unique_ptr<parquet::arrow::FileWriter> writer_;
   std::shared_ptr<arrow::Schema> schema_;
   std::int64_t row_group_rows_ = 0;
   arrow::RecordBatchVector waiting_;  // fewer rows than a row group has
   std::int64_t num_waiting_ = 0;
   std::int64_t rows_ = 0;
-  bool renamed_ = false;
+  bool finished_ = false;
 };
 
+arrow::Result<std::unique_ptr<ParquetFileWriter>> MakeWriter(
+    std::shared_ptr<HashingFile> file, StreamingParquetFileWriter::Fate fate,
+    const std::shared_ptr<arrow::Schema>& schema, const ParquetFileOptions& options) {
+  auto writer =
+      std::make_unique<StreamingParquetFileWriter>(std::move(file), std::move(fate));
+  ARROW_RETURN_NOT_OK(writer->Begin(schema, options));
+  return writer;
+}
+
 arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
-    const std::string& path, const std::vector<std::string>& columns) {
-  ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path));
+    std::shared_ptr<arrow::io::RandomAccessFile> file,
+    const std::vector<std::string>& columns) {
   parquet::ReaderProperties properties;
   properties.set_page_checksum_verification(true);
   parquet::arrow::FileReaderBuilder builder;
-  ARROW_RETURN_NOT_OK(builder.Open(file, properties));
+  ARROW_RETURN_NOT_OK(builder.Open(std::move(file), properties));
   ARROW_ASSIGN_OR_RAISE(auto reader, builder.Build());
   if (columns.empty()) return reader->ReadTable();
   std::vector<int> leaves;
@@ -194,13 +197,58 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
 
 }  // namespace
 
+arrow::Result<std::unique_ptr<ParquetFileWriter>> ParquetFileWriter::Stage(
+    RunStore& store, std::string_view name, const std::shared_ptr<arrow::Schema>& schema,
+    const ParquetFileOptions& options) {
+  const std::string staged = store.StageName(name);
+  ARROW_ASSIGN_OR_RAISE(auto file, store.Create(staged));
+  const auto finish = [path = std::string(name), staged](FileRecord* record) {
+    record->path = path;
+    record->staged = staged;
+    return arrow::Status::OK();
+  };
+  const auto abandon = [&store, staged] { ARROW_UNUSED(store.Remove(staged)); };
+  return MakeWriter(std::move(file), {finish, abandon}, schema, options);
+}
+
 arrow::Result<std::unique_ptr<ParquetFileWriter>> ParquetFileWriter::Open(
     std::string path, std::string stage_path,
     const std::shared_ptr<arrow::Schema>& schema, const ParquetFileOptions& options) {
-  auto writer = std::make_unique<StreamingParquetFileWriter>(std::move(path),
-                                                             std::move(stage_path));
-  ARROW_RETURN_NOT_OK(writer->Begin(schema, options));
-  return writer;
+  for (const std::string& file : {path, stage_path}) {
+    const auto directory = std::filesystem::path(file).parent_path();
+    std::error_code error;
+    if (!directory.empty()) std::filesystem::create_directories(directory, error);
+    if (error) {
+      return arrow::internal::IOErrorFromErrno(
+          error.value(), "cannot create directory '", directory.string(), "'");
+    }
+  }
+  // A staged file that is there already was left by a process that was killed.
+  std::error_code ignored;
+  std::filesystem::remove(stage_path, ignored);
+  ARROW_ASSIGN_OR_RAISE(auto file, HashingFile::Create(stage_path));
+  const auto finish = [path, stage_path](FileRecord* record) {
+    record->path = path;
+    if (std::rename(stage_path.c_str(), path.c_str()) != 0) {
+      return arrow::internal::IOErrorFromErrno(errno, "cannot rename '", stage_path,
+                                               "' to '", path, "'");
+    }
+    return SyncParentDirectory(path);
+  };
+  const auto abandon = [stage_path] {
+    std::error_code ignored;
+    std::filesystem::remove(stage_path, ignored);
+  };
+  return MakeWriter(std::move(file), {finish, abandon}, schema, options);
+}
+
+arrow::Result<FileRecord> StageParquetFile(RunStore& store, std::string_view name,
+                                           const arrow::RecordBatch& batch,
+                                           const ParquetFileOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(auto writer,
+                        ParquetFileWriter::Stage(store, name, batch.schema(), options));
+  ARROW_RETURN_NOT_OK(writer->Write(batch));
+  return writer->Close();
 }
 
 arrow::Result<FileRecord> WriteParquetFile(std::string path, std::string stage_path,
@@ -213,13 +261,35 @@ arrow::Result<FileRecord> WriteParquetFile(std::string path, std::string stage_p
   return writer->Close();
 }
 
+namespace {
+
+arrow::Status Unreadable(const arrow::Status& status, const std::string& shown) {
+  return WithFault(status, Fault::kCorruption, "cannot read '" + shown + "': ");
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
+    std::shared_ptr<arrow::io::RandomAccessFile> file, const std::string& shown,
+    const std::vector<std::string>& columns) {
+  auto table = ReadChecked(std::move(file), columns);
+  if (!table.ok()) return Unreadable(table.status(), shown);
+  return table;
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
+    const RunStore& store, std::string_view name,
+    const std::vector<std::string>& columns) {
+  auto file = store.OpenInput(name);
+  if (!file.ok()) return Unreadable(file.status(), store.Show(name));
+  return ReadParquetFile(*std::move(file), store.Show(name), columns);
+}
+
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const std::string& path, const std::vector<std::string>& columns) {
-  auto table = ReadChecked(path, columns);
-  if (!table.ok()) {
-    return WithFault(table.status(), Fault::kCorruption, "cannot read '" + path + "': ");
-  }
-  return table;
+  auto file = arrow::io::ReadableFile::Open(path);
+  if (!file.ok()) return Unreadable(file.status(), path);
+  return ReadParquetFile(*std::move(file), path, columns);
 }
 
 }  // namespace coden

@@ -1,15 +1,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 
 #include <arrow/util/io_util.h>
+#include <arrow/util/macros.h>
 
-#include "snapshot/hashing_stream_internal.h"
+#include "coden/store/hasher.h"
+#include "store/hashing_file_internal.h"
 
 namespace coden {
 
@@ -18,17 +18,14 @@ namespace {
 class PosixHashingFile : public HashingFile {
  public:
   PosixHashingFile(int descriptor, std::string path)
-      : descriptor_(descriptor), path_(std::move(path)), hash_(XXH3_createState()) {
-    XXH3_64bits_reset(hash_);
-  }
+      : descriptor_(descriptor), path_(std::move(path)) {}
 
   ~PosixHashingFile() override {
     if (descriptor_ >= 0) ::close(descriptor_);
-    XXH3_freeState(hash_);
   }
 
   arrow::Status Write(const void* data, std::int64_t size) override {
-    XXH3_64bits_update(hash_, data, static_cast<std::size_t>(size));
+    hash_.Update(data, static_cast<std::size_t>(size));
     const char* next = static_cast<const char*>(data);
     for (std::int64_t left = size; left > 0;) {
       const ssize_t written = ::write(descriptor_, next, static_cast<std::size_t>(left));
@@ -52,12 +49,7 @@ class PosixHashingFile : public HashingFile {
   bool closed() const override { return descriptor_ < 0; }
   arrow::Result<std::int64_t> Tell() const override { return position_; }
 
-  std::string Digest() const override {
-    char digits[17];
-    std::snprintf(digits, sizeof(digits), "%016llx",
-                  static_cast<unsigned long long>(XXH3_64bits_digest(hash_)));
-    return digits;
-  }
+  std::string Digest() const override { return hash_.Digest(); }
 
  private:
   arrow::Status Failed(const char* action) const {
@@ -66,8 +58,32 @@ class PosixHashingFile : public HashingFile {
 
   int descriptor_;
   std::string path_;
-  XXH3_state_t* hash_;
+  Hasher hash_;
   std::int64_t position_ = 0;
+};
+
+class WrappedHashingFile : public HashingFile {
+ public:
+  explicit WrappedHashingFile(std::shared_ptr<arrow::io::OutputStream> stream)
+      : stream_(std::move(stream)) {}
+
+  // A file that was not finished must not appear.
+  ~WrappedHashingFile() override {
+    if (!stream_->closed()) ARROW_UNUSED(stream_->Abort());
+  }
+
+  arrow::Status Write(const void* data, std::int64_t size) override {
+    hash_.Update(data, static_cast<std::size_t>(size));
+    return stream_->Write(data, size);
+  }
+  arrow::Status Close() override { return stream_->Close(); }
+  bool closed() const override { return stream_->closed(); }
+  arrow::Result<std::int64_t> Tell() const override { return stream_->Tell(); }
+  std::string Digest() const override { return hash_.Digest(); }
+
+ private:
+  std::shared_ptr<arrow::io::OutputStream> stream_;
+  Hasher hash_;
 };
 
 }  // namespace
@@ -79,6 +95,11 @@ arrow::Result<std::shared_ptr<HashingFile>> HashingFile::Create(const std::strin
     return arrow::internal::IOErrorFromErrno(errno, "cannot create '", path, "'");
   }
   return std::make_shared<PosixHashingFile>(descriptor, path);
+}
+
+std::shared_ptr<HashingFile> HashingFile::Wrap(
+    std::shared_ptr<arrow::io::OutputStream> stream) {
+  return std::make_shared<WrappedHashingFile>(std::move(stream));
 }
 
 arrow::Status SyncParentDirectory(const std::string& path) {

@@ -1,4 +1,4 @@
-#include "coden/pipeline/run_lock.h"
+#include "coden/store/run_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -8,17 +8,21 @@
 
 #include <arrow/util/io_util.h>
 
+#include "coden/store/run_layout.h"
+
 namespace coden {
 
-arrow::Result<std::unique_ptr<RunLock>> RunLock::Take(const RunLayout& layout) {
-  const std::string path = layout.Path(RunLayout::kLock);
+arrow::Result<std::unique_ptr<RunLock>> RunLock::Take(const RunStore& store) {
+  // An object store has no locks; that a run there has one writer is up to the user.
+  if (!store.local()) return nullptr;
+  const std::string path = store.LocalPath(RunLayout::kLock);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return arrow::internal::IOErrorFromErrno(errno, "cannot open '", path, "'");
   }
   std::unique_ptr<RunLock> lock(new RunLock(descriptor));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    return arrow::Status::Invalid("another process is writing to '", layout.directory,
+    return arrow::Status::Invalid("another process is writing to '", store.Show(),
                                   "'; wait for it, or choose another `run.directory`");
   }
   return lock;

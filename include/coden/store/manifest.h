@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "coden/store/file_record.h"
+#include "coden/store/run_store.h"
+
+namespace coden {
+
+/// What one stage took and gave, for the report.
+struct StageFigure {
+  std::string name;      ///< read, partition, ...
+  std::string taken;     ///< such as "236,894 rows"
+  std::string given;     ///< such as "26 prediction times"
+  double seconds = 0.0;  ///< of wall time
+};
+
+/// A file that a part was made from, so that the next run can tell whether it is the same.
+struct InputRecord {
+  std::string role;  ///< edges, features, feature_updates or labels
+  std::string name;  ///< relative to the input's folder
+  std::int64_t size = 0;
+  std::int64_t modified = 0;  ///< nanoseconds since the epoch; 0 where unknown
+  std::string xxh3;           ///< of the whole file
+
+  bool operator==(const InputRecord&) const = default;
+};
+
+/// A part of the run: `embed` (read to snapshot) or `train`.
+struct PartRecord {
+  std::string name;
+  bool complete = true;     ///< false: snapshots of its schedule are still to come
+  std::string version;      ///< of the tool that made it
+  std::string fingerprint;  ///< of everything it depends on
+  std::string parameters;   ///< the settings behind it, as `key = value` lines
+  std::vector<StageFigure> figures;
+  std::vector<std::string> notes;  ///< what was dropped or merged, with counts
+  std::vector<InputRecord> inputs;
+  std::vector<FileRecord> files;
+
+  const FileRecord* FindFile(std::string_view path) const;
+  /// Put `record` in the place of the file of that path.
+  void ReplaceFile(FileRecord record);
+};
+
+/// What belongs to a run. Manifests are numbered; the highest one counts, and files it
+/// does not name are not part of the run.
+struct Manifest {
+  int number = 0;
+  std::vector<PartRecord> parts;
+
+  const PartRecord* Find(std::string_view part) const;
+  /// Put `record` in the place of the part of that name.
+  void Replace(PartRecord record);
+  /// Leave the part out; false where there is none.
+  bool Drop(std::string_view part);
+  const FileRecord* FindFile(std::string_view path) const;
+};
+
+/// Return the newest manifest of the run, or nothing where there is none. A name in it
+/// that leads out of the run is refused as corruption.
+arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store);
+
+/// The text that LoadManifest reads.
+std::string ManifestText(const Manifest& manifest);
+
+/// _coden/manifest-000012.json
+std::string ManifestName(int number);
+
+/// The number in the name of a manifest; nothing for any other file.
+std::optional<int> ManifestNumber(std::string_view name);
+
+}  // namespace coden

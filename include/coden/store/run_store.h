@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/filesystem/type_fwd.h>
+#include <arrow/io/type_fwd.h>
+#include <arrow/result.h>
+
+#include "coden/store/file_record.h"
+
+namespace coden {
+
+class HashingFile;
+
+/// The files of one run: a local folder, or a place in an object store. Names are
+/// relative to it (RunLayout). What is written is on disk, or in the store, when the call
+/// that ends it returns.
+class RunStore {
+ public:
+  /// Open `directory`, a path or a URI, which need not exist.
+  static arrow::Result<std::shared_ptr<RunStore>> Open(const std::string& directory);
+  virtual ~RunStore() = default;
+
+  /// Whether it is a local folder: only there a file can be renamed, and the run be
+  /// locked.
+  virtual bool local() const = 0;
+
+  /// A name as users know it, for messages; the directory without a name. Has no
+  /// credentials.
+  std::string Show(std::string_view name = {}) const;
+
+  /// The size of a file; nothing where there is none.
+  arrow::Result<std::optional<std::int64_t>> Size(std::string_view name) const;
+  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenInput(
+      std::string_view name) const;
+  arrow::Result<std::string> ReadText(std::string_view name) const;
+  /// The names of all files below `folder`, sorted; none where there is no such folder.
+  arrow::Result<std::vector<std::string>> List(std::string_view folder) const;
+
+  /// Have the place ready for writing.
+  virtual arrow::Status Prepare() = 0;
+  /// Start a file, in the place of one that is there, with the folders it needs.
+  virtual arrow::Result<std::shared_ptr<HashingFile>> Create(std::string_view name) = 0;
+  /// Give a file another name, in the place of the one that has it.
+  virtual arrow::Status Move(std::string_view from, std::string_view to) = 0;
+  /// Remove a file, and folders it leaves empty; nothing happens where there is none.
+  virtual arrow::Status Remove(std::string_view name) = 0;
+  /// Write a small file whose name must be new. Returns false where it is taken: of two
+  /// local writers one gets it. An object store has no such promise.
+  virtual arrow::Result<bool> CreateNew(std::string_view name, std::string_view text) = 0;
+  /// Make what was put into the stage survive a crash.
+  virtual arrow::Status SyncStage() = 0;
+  /// The path of a local file; `local()` must hold.
+  virtual std::string LocalPath(std::string_view name) const = 0;
+
+  /// Write a small file and put it in its place whole.
+  arrow::Status WriteText(std::string_view name, std::string_view text);
+  /// Write a small file into the stage, to be committed as `name`.
+  arrow::Result<FileRecord> StageText(std::string_view name, std::string_view text);
+
+  /// Where the file that a manifest calls `record.path` is now: a commit that was
+  /// interrupted has not moved it yet.
+  arrow::Result<std::string> Locate(const FileRecord& record) const;
+
+  /// The name under which `name` waits to be committed. Snapshots, whose names are never
+  /// given twice, are written to their place in an object store, where moving is copying.
+  std::string StageName(std::string_view name) const;
+
+ protected:
+  RunStore(std::string directory, std::shared_ptr<arrow::fs::FileSystem> filesystem,
+           std::string base);
+
+  std::string Inside(std::string_view name) const;
+  arrow::fs::FileSystem& filesystem() const { return *filesystem_; }
+
+ private:
+  std::string directory_;
+  std::shared_ptr<arrow::fs::FileSystem> filesystem_;
+  std::string base_;
+};
+
+}  // namespace coden

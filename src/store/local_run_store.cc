@@ -1,0 +1,118 @@
+// A run in a local folder. Arrow's local filesystem neither syncs nor creates a file only
+// if it is new, so what a commit relies on is asked of the system itself.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include <arrow/filesystem/filesystem.h>
+#include <arrow/util/io_util.h>
+
+#include "coden/pipeline/error.h"
+#include "coden/store/run_layout.h"
+#include "store/hashing_file_internal.h"
+#include "store/run_store_internal.h"
+
+namespace coden {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Make the folder of `path` with those above it, so that they survive a crash.
+arrow::Status MakeFolderOf(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(MakeFolderOf(folder.string()));
+  if (!fs::create_directory(folder, error) && error) {
+    return arrow::internal::IOErrorFromErrno(error.value(), "cannot create the folder '",
+                                             folder.string(), "'");
+  }
+  return SyncParentDirectory(folder.string());
+}
+
+class LocalRunStore final : public RunStore {
+ public:
+  using RunStore::RunStore;
+
+  bool local() const override { return true; }
+  std::string LocalPath(std::string_view name) const override { return Inside(name); }
+
+  arrow::Status Prepare() override {
+    std::error_code error;
+    if (fs::exists(Inside({}), error) && !fs::is_directory(Inside({}), error)) {
+      return UsageError("`run.directory` is not a folder: '", Show(), "'");
+    }
+    return MakeFolderOf(Inside(RunLayout::kStage) + "/");
+  }
+
+  arrow::Result<std::shared_ptr<HashingFile>> Create(std::string_view name) override {
+    const std::string path = Inside(name);
+    ARROW_RETURN_NOT_OK(MakeFolderOf(path));
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    return HashingFile::Create(path);
+  }
+
+  arrow::Status Move(std::string_view from, std::string_view to) override {
+    const std::string source = Inside(from);
+    const std::string target = Inside(to);
+    ARROW_RETURN_NOT_OK(MakeFolderOf(target));
+    if (std::rename(source.c_str(), target.c_str()) != 0) {
+      return arrow::internal::IOErrorFromErrno(errno, "cannot rename '", source, "' to '",
+                                               target, "'");
+    }
+    return SyncParentDirectory(target);
+  }
+
+  arrow::Status Remove(std::string_view name) override {
+    std::error_code error;
+    fs::path path = Inside(name);
+    if (!fs::remove(path, error) && error) {
+      return arrow::internal::IOErrorFromErrno(error.value(), "cannot remove '",
+                                               path.string(), "'");
+    }
+    for (name = name.substr(0, name.rfind('/')); name.find('/') != name.npos;
+         name = name.substr(0, name.rfind('/'))) {
+      path = path.parent_path();
+      if (name == RunLayout::kStage || !fs::is_empty(path, error) || error) break;
+      fs::remove(path, error);
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Result<bool> CreateNew(std::string_view name, std::string_view text) override {
+    ARROW_ASSIGN_OR_RAISE(const FileRecord staged, StageText(name, text));
+    const std::string source = Inside(staged.staged);
+    const std::string target = Inside(name);
+    // link(2) is the one way to give a complete file its name that fails where the name
+    // exists.
+    const bool linked = ::link(source.c_str(), target.c_str()) == 0;
+    const int error_number = errno;
+    ::unlink(source.c_str());
+    if (!linked && error_number == EEXIST) return false;
+    if (!linked) {
+      return arrow::internal::IOErrorFromErrno(error_number, "cannot publish '", target,
+                                               "'");
+    }
+    ARROW_RETURN_NOT_OK(SyncParentDirectory(target));
+    return true;
+  }
+
+  arrow::Status SyncStage() override {
+    return SyncParentDirectory(Inside(RunLayout::kStage) + "/");
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<RunStore> MakeLocalRunStore(
+    const std::string& directory, std::shared_ptr<arrow::fs::FileSystem> filesystem,
+    const std::string& path) {
+  return std::make_shared<LocalRunStore>(directory, std::move(filesystem), path);
+}
+
+}  // namespace coden

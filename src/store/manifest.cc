@@ -1,0 +1,217 @@
+#include "coden/store/manifest.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "coden/pipeline/error.h"
+#include "coden/store/run_layout.h"
+#include "coden/version.h"
+
+namespace coden {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int kFormatVersion = 2;
+constexpr std::string_view kPrefix = "_coden/manifest-";
+constexpr std::string_view kSuffix = ".json";
+
+// How often a manifest may vanish between being listed and being read: a writer removes
+// those that newer ones have replaced.
+constexpr int kTries = 20;
+
+json ToJson(const FileRecord& file) {
+  json value = {{"path", file.path},
+                {"size", file.size},
+                {"rows", file.rows},
+                {"xxh3", file.xxh3}};
+  if (!file.staged.empty()) value["staged"] = file.staged;
+  return value;
+}
+
+json ToJson(const PartRecord& part) {
+  json figures = json::array();
+  for (const auto& figure : part.figures) {
+    figures.push_back({{"name", figure.name},
+                       {"taken", figure.taken},
+                       {"given", figure.given},
+                       {"seconds", figure.seconds}});
+  }
+  json inputs = json::array();
+  for (const auto& input : part.inputs) {
+    inputs.push_back({{"role", input.role},
+                      {"name", input.name},
+                      {"size", input.size},
+                      {"modified", input.modified},
+                      {"xxh3", input.xxh3}});
+  }
+  json files = json::array();
+  for (const auto& file : part.files) files.push_back(ToJson(file));
+  return {{"name", part.name},
+          {"complete", part.complete},
+          {"version", part.version},
+          {"fingerprint", part.fingerprint},
+          {"parameters", part.parameters},
+          {"figures", figures},
+          {"notes", part.notes},
+          {"inputs", inputs},
+          {"files", files}};
+}
+
+// Throws as the library does, for the fence in ParseManifest.
+void RequireArray(const json& value, const char* name) {
+  if (!value.is_array())
+    throw json::type_error::create(302, std::string(name) + " must be a list", &value);
+}
+
+// The name of a file inside the run. Whoever can write a manifest must not be able to
+// make the tool read, replace or remove anything else.
+std::string SafeName(const json& value) {
+  const auto name = value.get<std::string>();
+  std::string_view rest = name;
+  bool safe = !name.empty() && name.find('\\') == name.npos && name.find('\0') == name.npos;
+  while (safe && !rest.empty()) {
+    const std::string_view step = rest.substr(0, rest.find('/'));
+    safe = !step.empty() && step != "." && step != "..";
+    rest.remove_prefix(std::min(rest.size(), step.size() + 1));
+  }
+  if (!safe || name.ends_with('/'))
+    throw json::other_error::create(501, "a name leads out of the run", &value);
+  return name;
+}
+
+FileRecord FileFromJson(const json& value) {
+  FileRecord file{SafeName(value.at("path")), value.at("size"), value.at("rows"),
+                  value.at("xxh3")};
+  if (value.contains("staged")) file.staged = SafeName(value.at("staged"));
+  return file;
+}
+
+PartRecord PartFromJson(const json& value) {
+  PartRecord part;
+  for (const char* list : {"figures", "notes", "inputs", "files"})
+    RequireArray(value.at(list), list);
+  part.name = value.at("name");
+  part.complete = value.at("complete");
+  part.version = value.at("version");
+  part.fingerprint = value.at("fingerprint");
+  part.parameters = value.at("parameters");
+  for (const auto& figure : value.at("figures")) {
+    part.figures.push_back({figure.at("name"), figure.at("taken"), figure.at("given"),
+                            figure.at("seconds")});
+  }
+  part.notes = value.at("notes").get<std::vector<std::string>>();
+  for (const auto& input : value.at("inputs")) {
+    part.inputs.push_back({input.at("role"), input.at("name"), input.at("size"),
+                           input.at("modified"), input.at("xxh3")});
+  }
+  for (const auto& file : value.at("files")) part.files.push_back(FileFromJson(file));
+  return part;
+}
+
+arrow::Result<Manifest> ParseManifest(const std::string& text, const std::string& shown) {
+  const json value = json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
+  // The library reports a missing key or a wrong type by throwing; the fence is here.
+  try {
+    if (value.at("format_version") != kFormatVersion) {
+      return CorruptionError("'", shown, "' has a format this version does not know; run ",
+                             "with --force to rebuild: ", value.at("format_version").dump());
+    }
+    Manifest manifest;
+    RequireArray(value.at("parts"), "parts");
+    for (const auto& part : value.at("parts"))
+      manifest.parts.push_back(PartFromJson(part));
+    return manifest;
+  } catch (const json::exception& exception) {
+    return CorruptionError(
+        "the manifest '", shown,
+        "' is damaged; run with --force to rebuild: ", exception.what());
+  }
+}
+
+}  // namespace
+
+const FileRecord* PartRecord::FindFile(std::string_view path) const {
+  for (const FileRecord& file : files) {
+    if (file.path == path) return &file;
+  }
+  return nullptr;
+}
+
+void PartRecord::ReplaceFile(FileRecord record) {
+  for (FileRecord& file : files) {
+    if (file.path == record.path) {
+      file = std::move(record);
+      return;
+    }
+  }
+  files.push_back(std::move(record));
+}
+
+const PartRecord* Manifest::Find(std::string_view part) const {
+  for (const PartRecord& record : parts) {
+    if (record.name == part) return &record;
+  }
+  return nullptr;
+}
+
+void Manifest::Replace(PartRecord record) {
+  Drop(record.name);
+  parts.push_back(std::move(record));
+}
+
+bool Manifest::Drop(std::string_view part) {
+  return std::erase_if(parts, [&](const PartRecord& p) { return p.name == part; }) > 0;
+}
+
+const FileRecord* Manifest::FindFile(std::string_view path) const {
+  for (const PartRecord& part : parts) {
+    if (const FileRecord* file = part.FindFile(path)) return file;
+  }
+  return nullptr;
+}
+
+std::string ManifestName(int number) {
+  char digits[16];
+  std::snprintf(digits, sizeof(digits), "%06d", number);
+  return std::string(kPrefix) + digits + std::string(kSuffix);
+}
+
+std::optional<int> ManifestNumber(std::string_view name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(kSuffix.size());
+  const bool digits = std::all_of(name.begin(), name.end(), ::isdigit);
+  if (name.size() < 6 || name.size() > 9 || !digits) return std::nullopt;
+  return std::stoi(std::string(name));
+}
+
+std::string ManifestText(const Manifest& manifest) {
+  json parts = json::array();
+  for (const PartRecord& part : manifest.parts) parts.push_back(ToJson(part));
+  const json value = {
+      {"format_version", kFormatVersion}, {"coden", kVersion}, {"parts", parts}};
+  return value.dump(1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace) + "\n";
+}
+
+arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store) {
+  for (int attempt = 1;; ++attempt) {
+    ARROW_ASSIGN_OR_RAISE(const auto names, store.List(RunLayout::kCommits));
+    int newest = 0;
+    for (const std::string& name : names)
+      newest = std::max(newest, ManifestNumber(name).value_or(0));
+    if (newest == 0) return std::nullopt;
+    const auto text = store.ReadText(ManifestName(newest));
+    if (!text.ok() && attempt < kTries) continue;
+    if (!text.ok()) return text.status();
+    ARROW_ASSIGN_OR_RAISE(Manifest manifest,
+                          ParseManifest(*text, store.Show(ManifestName(newest))));
+    manifest.number = newest;
+    return manifest;
+  }
+}
+
+}  // namespace coden

@@ -1,0 +1,114 @@
+#include "coden/store/run_store.h"
+
+#include <algorithm>
+
+#include <arrow/buffer.h>
+#include <arrow/filesystem/filesystem.h>
+#include <arrow/io/interfaces.h>
+
+#include "coden/report/printable.h"
+#include "coden/store/filesystem.h"
+#include "coden/store/run_layout.h"
+#include "store/hashing_file_internal.h"
+#include "store/run_store_internal.h"
+
+namespace coden {
+
+RunStore::RunStore(std::string directory,
+                   std::shared_ptr<arrow::fs::FileSystem> filesystem, std::string base)
+    : directory_(std::move(directory)),
+      filesystem_(std::move(filesystem)),
+      base_(std::move(base)) {
+  while (base_.size() > 1 && base_.ends_with('/')) base_.pop_back();
+}
+
+arrow::Result<std::shared_ptr<RunStore>> RunStore::Open(const std::string& directory) {
+  ARROW_ASSIGN_OR_RAISE(Location location, OpenLocation(directory));
+  return location.local
+             ? MakeLocalRunStore(directory, location.filesystem, location.path)
+             : MakeObjectRunStore(directory, location.filesystem, location.path);
+}
+
+std::string RunStore::Show(std::string_view name) const {
+  // The parameters of a URI say how to get there, not where it is.
+  std::string text = MaskCredentials(directory_);
+  if (text.find("://") != std::string::npos) text.resize(std::min(text.size(), text.find('?')));
+  if (name.empty()) return text;
+  if (!text.ends_with('/')) text += '/';
+  return text += name;
+}
+
+std::string RunStore::Inside(std::string_view name) const {
+  if (name.empty()) return base_;
+  std::string path = base_;
+  if (!path.ends_with('/')) path += '/';
+  return path += name;
+}
+
+arrow::Result<std::optional<std::int64_t>> RunStore::Size(std::string_view name) const {
+  ARROW_ASSIGN_OR_RAISE(const auto info, filesystem_->GetFileInfo(Inside(name)));
+  if (!info.IsFile()) return std::nullopt;
+  return info.size();
+}
+
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenInput(
+    std::string_view name) const {
+  return filesystem_->OpenInputFile(Inside(name));
+}
+
+arrow::Result<std::string> RunStore::ReadText(std::string_view name) const {
+  ARROW_ASSIGN_OR_RAISE(const auto file, OpenInput(name));
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file->GetSize());
+  ARROW_ASSIGN_OR_RAISE(const auto bytes, file->ReadAt(0, size));
+  return bytes->ToString();
+}
+
+arrow::Result<std::vector<std::string>> RunStore::List(std::string_view folder) const {
+  arrow::fs::FileSelector selector;
+  selector.base_dir = Inside(folder);
+  selector.recursive = true;
+  selector.allow_not_found = true;
+  ARROW_ASSIGN_OR_RAISE(const auto infos, filesystem_->GetFileInfo(selector));
+  const std::size_t prefix = Inside({}).size() + (base_.ends_with('/') ? 0 : 1);
+  std::vector<std::string> names;
+  for (const auto& info : infos) {
+    if (info.IsFile()) names.push_back(info.path().substr(prefix));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+arrow::Result<FileRecord> RunStore::StageText(std::string_view name,
+                                              std::string_view text) {
+  FileRecord record;
+  record.path = name;
+  record.staged = StageName(name);
+  record.size = static_cast<std::int64_t>(text.size());
+  ARROW_ASSIGN_OR_RAISE(const auto file, Create(record.staged));
+  ARROW_RETURN_NOT_OK(file->Write(text.data(), record.size));
+  ARROW_RETURN_NOT_OK(file->Close());
+  record.xxh3 = file->Digest();
+  return record;
+}
+
+arrow::Status RunStore::WriteText(std::string_view name, std::string_view text) {
+  ARROW_ASSIGN_OR_RAISE(const FileRecord record, StageText(name, text));
+  return Move(record.staged, record.path);
+}
+
+arrow::Result<std::string> RunStore::Locate(const FileRecord& record) const {
+  if (!record.staged.empty() && record.staged != record.path) {
+    ARROW_ASSIGN_OR_RAISE(const auto size, Size(record.staged));
+    if (size) return record.staged;
+  }
+  return record.path;
+}
+
+std::string RunStore::StageName(std::string_view name) const {
+  if (!local() && name.starts_with(RunLayout::kSnapshots)) return std::string(name);
+  std::string flat(name);
+  std::replace(flat.begin(), flat.end(), '/', '~');
+  return std::string(RunLayout::kStage) + "/" + flat;
+}
+
+}  // namespace coden
