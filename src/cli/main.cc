@@ -10,6 +10,7 @@
 #include "cli/console_internal.h"
 #include "cli/exit_code_internal.h"
 #include "coden/pipeline/error.h"
+#include "coden/store/filesystem.h"
 #include "coden/version.h"
 #include "pipeline/nearest_internal.h"
 
@@ -106,6 +107,7 @@ int Main(int argc, char** argv) {
     status = arrow::Status::UnknownError(exception.what());
   }
   if (!status.ok()) console->Error(status);
+  CloseFilesystems();
   return ExitCodeOf(status);
 }
 

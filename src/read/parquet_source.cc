@@ -1,19 +1,19 @@
 #include "coden/read/parquet_source.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <mutex>
+#include <numeric>
 
 #include <arrow/acero/options.h>
 #include <arrow/compute/initialize.h>
 #include <arrow/dataset/api.h>
 #include <arrow/filesystem/api.h>
-#include <arrow/filesystem/path_util.h>
 #include <arrow/type.h>
 #include <parquet/properties.h>
 
 #include "coden/pipeline/error.h"
-#include "read/rules_internal.h"
+#include "coden/report/printable.h"
+#include "read/parquet_files_internal.h"
+#include "read/parquet_footers_internal.h"
 
 namespace coden {
 
@@ -27,97 +27,67 @@ constexpr int kFragmentReadahead = 1;
 constexpr std::uint64_t kWaitingBytesLow = 16 << 20;
 constexpr std::uint64_t kWaitingBytesHigh = 64 << 20;
 
-bool HasGlob(std::string_view path) {
-  return path.find_first_of("*?[") != std::string_view::npos;
-}
-
-bool IsParquetName(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  return !name.starts_with('.') && !name.starts_with('_') &&
-         (name.ends_with(".parquet") || name.ends_with(".parq"));
-}
-
-arrow::Result<std::vector<arrow::fs::FileInfo>> ListFiles(
-    arrow::fs::FileSystem& filesystem, const std::string& base) {
-  arrow::fs::FileSelector selector;
-  selector.base_dir = base;
-  selector.recursive = true;
-  ARROW_ASSIGN_OR_RAISE(auto infos, filesystem.GetFileInfo(selector));
-  std::erase_if(infos, [](const auto& info) { return !info.IsFile(); });
-  std::sort(infos.begin(), infos.end(),
-            [](const auto& a, const auto& b) { return a.path() < b.path(); });
-  return infos;
-}
-
-// The files that `path` stands for, in path order.
-arrow::Result<std::vector<arrow::fs::FileInfo>> Expand(arrow::fs::FileSystem& filesystem,
-                                                       const std::string& path) {
-  if (HasGlob(path)) {
-    const std::string fixed = path.substr(0, path.find_first_of("*?["));
-    const std::string base =
-        fixed.substr(0, std::max<std::size_t>(fixed.find_last_of('/'), 1));
-    ARROW_ASSIGN_OR_RAISE(const auto folder, filesystem.GetFileInfo(base));
-    std::vector<arrow::fs::FileInfo> infos;
-    if (folder.IsDirectory()) {
-      ARROW_ASSIGN_OR_RAISE(infos, ListFiles(filesystem, base));
-    }
-    arrow::fs::internal::Globber globber(path);
-    std::erase_if(infos, [&](const auto& info) { return !globber.Matches(info.path()); });
-    if (infos.empty()) return InputError("no file matches the pattern '", path, "'");
-    return infos;
-  }
-  ARROW_ASSIGN_OR_RAISE(auto info, filesystem.GetFileInfo(path));
-  if (info.type() == arrow::fs::FileType::NotFound) {
-    return InputError("no such file or directory: '", path, "'");
-  }
-  if (info.IsFile()) return std::vector{info};
-  ARROW_ASSIGN_OR_RAISE(auto infos, ListFiles(filesystem, path));
-  std::erase_if(infos, [](const auto& file) { return !IsParquetName(file.path()); });
-  if (infos.empty())
-    return InputError("the directory '", path, "' holds no .parquet file");
-  return infos;
-}
-
-// Pass batches on, saying which input an error came from.
-class NamedReader : public arrow::RecordBatchReader {
+// Pass on `count` rows after the first `skip`, saying which input an error came from.
+class RowsReader : public arrow::RecordBatchReader {
  public:
-  NamedReader(std::shared_ptr<arrow::RecordBatchReader> reader, std::string path)
-      : reader_(std::move(reader)), path_(std::move(path)) {}
+  RowsReader(std::shared_ptr<arrow::RecordBatchReader> reader, std::string shown,
+             std::int64_t skip, std::int64_t count)
+      : reader_(std::move(reader)),
+        shown_(std::move(shown)),
+        skip_(skip),
+        count_(count) {}
 
   std::shared_ptr<arrow::Schema> schema() const override { return reader_->schema(); }
 
   arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
-    arrow::Status status = reader_->ReadNext(batch);
-    if (status.ok() && *batch != nullptr) status = (*batch)->ValidateFull();
-    return WithFault(status, Fault::kInput, "cannot read '" + path_ + "': ");
+    do {
+      batch->reset();
+      if (count_ == 0) return arrow::Status::OK();
+      arrow::Status status = reader_->ReadNext(batch);
+      if (status.ok() && *batch != nullptr) status = (*batch)->ValidateFull();
+      if (!status.ok()) {
+        return WithFault(status, Fault::kInput, "cannot read '" + shown_ + "': ");
+      }
+      if (*batch != nullptr) *batch = Cut(**batch);
+    } while (*batch != nullptr && (*batch)->num_rows() == 0);
+    return arrow::Status::OK();
   }
 
  private:
+  std::shared_ptr<arrow::RecordBatch> Cut(const arrow::RecordBatch& batch) {
+    const std::int64_t skipped = std::min(skip_, batch.num_rows());
+    const std::int64_t taken = std::min(count_, batch.num_rows() - skipped);
+    skip_ -= skipped;
+    count_ -= taken;
+    return batch.Slice(skipped, taken);
+  }
+
   std::shared_ptr<arrow::RecordBatchReader> reader_;
-  std::string path_;
+  std::string shown_;
+  std::int64_t skip_;
+  std::int64_t count_;
 };
 
 class DatasetParquetSource : public ParquetSource {
  public:
-  explicit DatasetParquetSource(std::string path) : path_(std::move(path)) {}
+  explicit DatasetParquetSource(std::string path)
+      : path_(std::move(path)), shown_(MaskCredentials(path_)) {}
 
-  arrow::Status OpenDataset() {
+  arrow::Status OpenFiles(const std::vector<std::string>& known) {
     static const arrow::Status initialized = arrow::compute::Initialize();
     ARROW_RETURN_NOT_OK(initialized);
-    const bool is_uri = path_.find("://") != std::string::npos;
-    const std::string full = is_uri ? path_ : std::filesystem::absolute(path_).string();
-    std::string inner;
-    ARROW_ASSIGN_OR_RAISE(filesystem_, arrow::fs::FileSystemFromUriOrPath(full, &inner));
-    ARROW_ASSIGN_OR_RAISE(const auto infos, Expand(*filesystem_, inner));
-    for (const auto& info : infos) {
-      files_.push_back({info.path(), info.size()});
-    }
-    auto format = std::make_shared<arrow::dataset::ParquetFileFormat>();
-    format->default_fragment_scan_options = ScanOptions();
-    ARROW_ASSIGN_OR_RAISE(auto factory, arrow::dataset::FileSystemDatasetFactory::Make(
-                                            filesystem_, infos, format, {}));
-    ARROW_ASSIGN_OR_RAISE(dataset_, factory->Finish());
-    schema_ = dataset_->schema();
+    ARROW_ASSIGN_OR_RAISE(const Location location, OpenLocation(path_));
+    filesystem_ = location.filesystem;
+    ARROW_ASSIGN_OR_RAISE(files_, ListParquetFiles(location, shown_, known));
+    format_->default_fragment_scan_options = ScanOptions();
+    std::vector<arrow::dataset::FileSource> sources;
+    for (const File& file : files_) sources.push_back(SourceOf(file));
+    ARROW_RETURN_NOT_OK(ReadFooters(
+        *format_, sources,
+        [this](std::size_t i, Footer footer) { return Take(i, std::move(footer)); },
+        [this](std::size_t i, const arrow::Status& status) {
+          return Named(status, files_.size() > 1 ? files_[i].name : std::string());
+        }));
     return arrow::Status::OK();
   }
 
@@ -131,28 +101,30 @@ class DatasetParquetSource : public ParquetSource {
   }
 
   arrow::Result<std::int64_t> CountRows() const override {
-    auto count = [this]() -> arrow::Result<std::int64_t> {
-      arrow::dataset::ScannerBuilder builder(dataset_);
-      ARROW_ASSIGN_OR_RAISE(auto scanner, builder.Finish());
-      return scanner->CountRows();
-    }();
-    if (!count.ok()) return Named(count.status());
-    return count;
+    return std::accumulate(
+        files_.begin(), files_.end(), std::int64_t{0},
+        [](std::int64_t sum, const File& file) { return sum + file.num_rows; });
   }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
-      const std::vector<std::string>& columns, std::int64_t batch_rows) const override {
-    auto reader = MakeReader(columns, batch_rows);
+      const std::vector<std::string>& columns, std::int64_t batch_rows,
+      std::int64_t first_row, std::int64_t end_row) const override {
+    std::int64_t skip = 0;
+    auto reader = MakeReader(columns, batch_rows, first_row, end_row, &skip);
     if (!reader.ok()) return Named(reader.status());
-    return std::make_shared<NamedReader>(*std::move(reader), path_);
+    return std::make_shared<RowsReader>(*std::move(reader), shown_, skip,
+                                        std::max<std::int64_t>(end_row - first_row, 0));
   }
 
-  arrow::Status Named(const arrow::Status& status) const {
+  /// Say that the input, or its file called `file`, cannot be read.
+  arrow::Status Named(const arrow::Status& status, const std::string& file = {}) const {
+    const std::string what =
+        "cannot read '" + shown_ + "'" + (file.empty() ? "" : ", file '" + file + "'");
     if (status.message().find("magic bytes not found") != std::string::npos) {
-      return InputError("cannot read '", path_,
-                        "': it is not a Parquet file, or it was cut off; write it again");
+      return InputError(what,
+                        ": it is not a Parquet file, or it was cut off; write it again");
     }
-    return WithFault(status, Fault::kInput, "cannot read '" + path_ + "': ");
+    return WithFault(status, Fault::kInput, what + ": ");
   }
 
  private:
@@ -165,9 +137,56 @@ class DatasetParquetSource : public ParquetSource {
     return options;
   }
 
+  // The size spares a store one request.
+  arrow::dataset::FileSource SourceOf(const File& file) const {
+    arrow::fs::FileInfo info(file.path, arrow::fs::FileType::File);
+    info.set_size(file.size);
+    return {std::move(info), filesystem_};
+  }
+
+  arrow::Status Take(std::size_t file, Footer footer) {
+    if (file == 0) {
+      // Refuses two columns of one name.
+      ARROW_ASSIGN_OR_RAISE(schema_, arrow::UnifySchemas({footer.schema}));
+    }
+    files_[file].num_rows = std::accumulate(footer.group_rows.begin(),
+                                            footer.group_rows.end(), std::int64_t{0});
+    group_rows_.push_back(std::move(footer.group_rows));
+    return arrow::Status::OK();
+  }
+
+  // The row groups that hold rows of [first_row, end_row), as a dataset. `skip` is how
+  // many rows of the first one come before.
+  arrow::Result<std::shared_ptr<arrow::dataset::Dataset>> RowGroups(
+      std::int64_t first_row, std::int64_t end_row, std::int64_t* skip) const {
+    std::vector<std::shared_ptr<arrow::dataset::FileFragment>> fragments;
+    std::int64_t row = 0;
+    for (std::size_t file = 0; file < files_.size() && row < end_row; ++file) {
+      std::vector<int> groups;
+      for (std::size_t group = 0; group < group_rows_[file].size(); ++group) {
+        const std::int64_t begin = row;
+        row += group_rows_[file][group];
+        if (row <= first_row || begin >= end_row) continue;
+        if (begin <= first_row) *skip = first_row - begin;
+        groups.push_back(static_cast<int>(group));
+      }
+      if (groups.empty()) continue;
+      ARROW_ASSIGN_OR_RAISE(
+          auto fragment,
+          format_->MakeFragment(SourceOf(files_[file]), arrow::compute::literal(true),
+                                /*physical_schema=*/nullptr, std::move(groups)));
+      fragments.push_back(std::move(fragment));
+    }
+    return arrow::dataset::FileSystemDataset::Make(schema_, arrow::compute::literal(true),
+                                                   format_, filesystem_,
+                                                   std::move(fragments));
+  }
+
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> MakeReader(
-      const std::vector<std::string>& columns, std::int64_t batch_rows) const {
-    arrow::dataset::ScannerBuilder builder(dataset_);
+      const std::vector<std::string>& columns, std::int64_t batch_rows,
+      std::int64_t first_row, std::int64_t end_row, std::int64_t* skip) const {
+    ARROW_ASSIGN_OR_RAISE(auto dataset, RowGroups(first_row, end_row, skip));
+    arrow::dataset::ScannerBuilder builder(std::move(dataset));
     ARROW_RETURN_NOT_OK(builder.Project(columns));
     ARROW_RETURN_NOT_OK(builder.BatchSize(batch_rows));
     ARROW_RETURN_NOT_OK(builder.UseThreads(true));
@@ -180,18 +199,21 @@ class DatasetParquetSource : public ParquetSource {
   }
 
   std::string path_;
+  std::string shown_;  // without credentials
   std::shared_ptr<arrow::fs::FileSystem> filesystem_;
+  std::shared_ptr<arrow::dataset::ParquetFileFormat> format_ =
+      std::make_shared<arrow::dataset::ParquetFileFormat>();
   std::shared_ptr<arrow::Schema> schema_;
-  std::shared_ptr<arrow::dataset::Dataset> dataset_;
   std::vector<File> files_;
+  std::vector<std::vector<std::int64_t>> group_rows_;  // of each row group, by file
 };
 
 }  // namespace
 
 arrow::Result<std::unique_ptr<ParquetSource>> ParquetSource::Open(
-    const std::string& path) {
+    const std::string& path, const std::vector<std::string>& known) {
   auto source = std::make_unique<DatasetParquetSource>(path);
-  const arrow::Status status = source->OpenDataset();
+  const arrow::Status status = source->OpenFiles(known);
   if (FaultOf(status)) return status;
   if (!status.ok()) return source->Named(status);
   return source;

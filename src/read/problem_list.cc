@@ -39,7 +39,9 @@ void ProblemList::Remark(std::string column, std::string rule, std::int64_t coun
 }
 
 arrow::Status ProblemList::Absorb(const arrow::Status& status) {
-  if (status.ok() || FaultOf(status) != Fault::kInput) return status;
+  // A path that cannot be understood is a problem of that input, not of the command.
+  const auto fault = FaultOf(status);
+  if (fault != Fault::kInput && fault != Fault::kUsage) return status;
   Add({{}, -1, MaskCredentials(status.message()), {}});
   return arrow::Status::OK();
 }

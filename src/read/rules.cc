@@ -1,6 +1,7 @@
 #include <arrow/type.h>
 
 #include "coden/pipeline/error.h"
+#include "coden/report/printable.h"
 #include "read/rules_internal.h"
 
 namespace coden {
@@ -9,8 +10,8 @@ std::string Breach::Sentence() const {
   return value.empty() ? rule : rule + ": " + value;
 }
 
-OnBreach Refuse(std::string path) {
-  return [path = std::move(path)](const Breach& breach) {
+OnBreach Refuse(const std::string& path) {
+  return [path = MaskCredentials(path)](const Breach& breach) {
     std::string place = "'" + path + "'";
     if (!breach.column.empty()) place += ", column '" + breach.column + "'";
     if (breach.row >= 0) place += ", row " + std::to_string(breach.row);

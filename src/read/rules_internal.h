@@ -28,7 +28,7 @@ using OnBreach = std::function<arrow::Status(const Breach&)>;
 
 /// Refuse the first breach with an error that says where it is:
 /// "'edges.parquet', column 'time', row 12: a time must not be negative: -3".
-OnBreach Refuse(std::string path);
+OnBreach Refuse(const std::string& path);
 
 /// Where the values of an array stand in their input, and who hears of their breaches.
 struct ColumnPlace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -76,6 +77,39 @@ std::string EscapedControl(char32_t value) {
   }
 }
 
+// Whether a parameter of a URI is one to hide: secret_key, sas_token, sig...
+bool IsSecretName(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string_view part :
+       {"key", "secret", "token", "password", "credential"}) {
+    if (name.find(part) != std::string::npos) return true;
+  }
+  return name == "sig" || name == "signature";
+}
+
+// Put *** in place of the values of secret parameters (?secret_key=...&region=...).
+std::string MaskParameters(std::string_view uri) {
+  // A URI inside a URI (endpoint_override=http://...) leaves a tail without question
+  // mark.
+  std::size_t begin = uri.find_first_of("?&");
+  if (begin == std::string_view::npos) return std::string(uri);
+  std::string masked(uri.substr(0, begin));
+  while (begin != std::string_view::npos) {
+    const std::size_t end = uri.find('&', begin + 1);
+    const std::string_view parameter = uri.substr(begin, end - begin);
+    const std::size_t equals = parameter.find('=');
+    if (equals != std::string_view::npos &&
+        IsSecretName(std::string(parameter.substr(1, equals - 1)))) {
+      masked += std::string(parameter.substr(0, equals + 1)) + "***";
+    } else {
+      masked += parameter;
+    }
+    begin = end;
+  }
+  return masked;
+}
+
 }  // namespace
 
 std::string Printable(std::string_view text, PrintableMode mode) {
@@ -126,13 +160,16 @@ std::string MaskCredentials(std::string_view text) {
     const std::size_t start = scheme_end + 3;
     masked += text.substr(0, start);
     text.remove_prefix(start);
+    std::string_view uri = text.substr(0, text.find_first_of(" \t\n\"'"));
+    uri = uri.substr(0, uri.find("://"));
+    text.remove_prefix(uri.size());
     // A secret may itself hold a slash, so the last @ before a space or a quote counts.
-    const std::string_view authority = text.substr(0, text.find_first_of(" \t\n\"'"));
-    const std::size_t at = authority.substr(0, authority.find("://")).rfind('@');
-    if (at != std::string_view::npos && authority.find(':') < at) {
+    const std::size_t at = uri.rfind('@');
+    if (at != std::string_view::npos && uri.find(':') < at) {
       masked += "***";
-      text.remove_prefix(at);
+      uri.remove_prefix(at);
     }
+    masked += MaskParameters(uri);
   }
   return masked += text;
 }

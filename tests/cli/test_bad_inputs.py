@@ -258,7 +258,7 @@ def test_damaged_manifest_is_corruption_until_forced(coden, inputs):
 
 def test_credentials_are_masked(coden, inputs):
     outcome = coden("run", *inputs.flags("--input.edges", "nosuch://key:planted@host/e.parquet"))
-    assert outcome.code == INPUT
+    assert outcome.code == USAGE
     assert "planted" not in outcome.stderr + outcome.stdout
 
 

@@ -54,6 +54,16 @@ TEST(MaskCredentials, HidesUserAndPassword) {
   EXPECT_EQ(MaskCredentials("plain@host"), "plain@host");
 }
 
+TEST(MaskCredentials, HidesSecretParameters) {
+  EXPECT_EQ(MaskCredentials("at 's3://b/k?access_key=AK&scheme=http&secret_key=x/y' now"),
+            "at 's3://b/k?access_key=***&scheme=http&secret_key=***' now");
+  EXPECT_EQ(MaskCredentials("abfs://a:b@c/d?sas_token=e abfs://c/d?sig=f&g"),
+            "abfs://***@c/d?sas_token=*** abfs://c/d?sig=***&g");
+  EXPECT_EQ(MaskCredentials("s3://b/k?endpoint_override=http://h:1&secret_key=x"),
+            "s3://b/k?endpoint_override=http://h:1&secret_key=***");
+  EXPECT_EQ(MaskCredentials("what is key=1?"), "what is key=1?");
+}
+
 TEST(FormatNumbers, AreTheSameEverywhere) {
   EXPECT_EQ(FormatFixed(76.355, 1), "76.4");
   EXPECT_EQ(FormatFixed(-0.001, 2), "0.00");

@@ -25,7 +25,8 @@ std::string Printable(std::string_view text,
 /// wide East Asian character or an emoji.
 int DisplayWidth(std::string_view text);
 
-/// Put *** in place of user and password in every URI of `text` (s3://key:secret@bucket).
+/// Put *** in place of user and password in every URI of `text` (s3://key:secret@bucket),
+/// and of every parameter whose name tells a secret (?secret_key=...).
 std::string MaskCredentials(std::string_view text);
 
 /// Write a finite number with `digits` after the point, and a number that is not finite
