@@ -25,6 +25,8 @@ std::vector<Command> AllCommands() {
        ReportCommand},
       {"generate", "sbm|rmat --out FOLDER", "make a synthetic log, features and labels",
        GenerateFlags(), GenerateCommand},
+      {"verify", "RUN", "read every committed file again and compare its checksum", {},
+       VerifyCommand},
       {"inspect", "PATH", "what a log, snapshot, model or run holds", {}, InspectCommand},
       {"settings",
        "",

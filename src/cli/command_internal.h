@@ -65,6 +65,8 @@ arrow::Status ValidateCommand(const CommandLine& line, const RunContext& context
                               std::string* output);
 arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context,
                               std::string* output);
+arrow::Status VerifyCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output);
 arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,
                              std::string* output);
 arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context,

@@ -8,6 +8,7 @@
 #include "coden/pipeline/run_report.h"
 #include "coden/report/micro_f1_table.h"
 #include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
 
 namespace coden {
 
@@ -38,12 +39,10 @@ ResultsTable PartsTable(const Manifest& manifest) {
 }
 
 arrow::Result<std::string> Results(const Settings& settings, const Manifest& manifest) {
-  if (manifest.Find("train") == nullptr) {
-    return Render(PartsTable(manifest), settings.report.format);
-  }
-  const RunLayout layout{settings.run.directory};
-  ARROW_ASSIGN_OR_RAISE(const auto metrics,
-                        ReadParquetFile(layout.Path(RunLayout::kMetrics)));
+  const FileRecord* file = manifest.FindFile(RunLayout::kMetrics);
+  if (file == nullptr) return Render(PartsTable(manifest), settings.report.format);
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
+  ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
   ARROW_ASSIGN_OR_RAISE(const ResultsTable table, MicroF1Table(*metrics));
   return Render(table, settings.report.format);
 }
@@ -90,7 +89,8 @@ arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
   if (settings.run.directory.empty()) {
     return UsageError("say which run: set `run.directory` or give its pipeline file");
   }
-  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest({settings.run.directory}));
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
   if (!manifest) {
     return UsageError("there is no run to report on in '", settings.run.directory, "'");
   }

@@ -62,7 +62,7 @@ arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(const EmbedderOptions& o
             node, vector.subspan(options.columns.begin, options.columns.size()));
       }));
   if (!known) return InputChanged();
-  std::fill_n(embedder->present_.begin(), features.num_rows(), true);
+  for (const NodeId node : options.initial_nodes) embedder->present_[node] = true;
   return embedder;
 }
 
@@ -100,20 +100,31 @@ arrow::Status Embedder::Finish(const Emit& emit) {
   return arrow::Status::OK();
 }
 
+arrow::Status Embedder::UpdateFeatures(EventTime time) {
+  bool known = true;
+  ARROW_RETURN_NOT_OK(updates_.AdvanceTo(
+      time, nodes_, [&](NodeId node, std::span<const float> vector) {
+        known = known && node < engine_.num_nodes();
+        if (!known) return;
+        engine_.SetFeatures(
+            node, vector.subspan(options_.columns.begin, options_.columns.size()));
+        present_[node] = true;
+      }));
+  return known ? arrow::Status::OK() : InputChanged();
+}
+
+arrow::Status Embedder::ContinueAfter(int num_snapshots) {
+  if (num_snapshots == 0) return arrow::Status::OK();
+  next_point_ = static_cast<std::size_t>(num_snapshots);
+  num_events_ = schedule_[next_point_ - 1].events;
+  return UpdateFeatures(schedule_[next_point_ - 1].time);
+}
+
 arrow::Status Embedder::TakeDue(const Emit& emit) {
   for (; next_point_ < schedule_.size() && schedule_[next_point_].events == num_events_;
        ++next_point_) {
     const SchedulePoint& point = schedule_[next_point_];
-    bool known = true;
-    ARROW_RETURN_NOT_OK(updates_.AdvanceTo(
-        point.time, nodes_, [&](NodeId node, std::span<const float> vector) {
-          known = known && node < engine_.num_nodes();
-          if (!known) return;
-          engine_.SetFeatures(
-              node, vector.subspan(options_.columns.begin, options_.columns.size()));
-          present_[node] = true;
-        }));
-    if (!known) return InputChanged();
+    ARROW_RETURN_NOT_OK(UpdateFeatures(point.time));
     if (point.at_prediction) graph_.ExpireUntil(point.time, changes_);
     changes_.Settle(graph_.graph());
     const SolveWork work = engine_.Update(
@@ -124,6 +135,8 @@ arrow::Status Embedder::TakeDue(const Emit& emit) {
     figures_.work.Add(work);
     ARROW_RETURN_NOT_OK(CheckBounds(point));
     ARROW_RETURN_NOT_OK(EmitSnapshot(point, emit));
+    if (options_.after_snapshot)
+      ARROW_RETURN_NOT_OK(options_.after_snapshot(point.snapshot));
   }
   return arrow::Status::OK();
 }

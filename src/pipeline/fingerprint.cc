@@ -1,16 +1,13 @@
 #include "coden/pipeline/fingerprint.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <memory>
+#include <map>
 
 #include <arrow/buffer.h>
-#include <arrow/filesystem/api.h>
 #include <arrow/io/interfaces.h>
 
+#include "coden/read/parquet_source.h"
+#include "coden/store/hasher.h"
 #include "coden/version.h"
 
 namespace coden {
@@ -19,40 +16,87 @@ namespace {
 
 constexpr std::int64_t kChunkBytes = 1 << 20;
 
-std::string Hexadecimal(XXH64_hash_t hash) {
-  char digits[17];
-  std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(hash));
-  return digits;
-}
+constexpr std::string_view kEdges = "edges";
+constexpr std::string_view kFeatures = "features";
+constexpr std::string_view kUpdates = "feature_updates";
+constexpr std::string_view kLabels = "labels";
 
-std::string Hash(std::string_view text) {
-  return Hexadecimal(XXH3_64bits(text.data(), text.size()));
-}
+std::string Hash(std::string_view text) { return HashOf(text.data(), text.size()); }
 
-// Hash every byte: a file may change without changing its size or its footer, and hashing
-// costs little beside decoding.
+// Hash every byte: a file may change without changing its size or its footer.
 arrow::Result<std::string> HashFile(arrow::io::RandomAccessFile& file) {
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       XXH3_freeState);
-  XXH3_64bits_reset(state.get());
+  Hasher hasher;
   ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file.GetSize());
   for (std::int64_t offset = 0; offset < size; offset += kChunkBytes) {
     ARROW_ASSIGN_OR_RAISE(const auto chunk, file.ReadAt(offset, kChunkBytes));
-    XXH3_64bits_update(state.get(), chunk->data(),
-                       static_cast<std::size_t>(chunk->size()));
+    hasher.Update(chunk->data(), static_cast<std::size_t>(chunk->size()));
   }
-  return Hexadecimal(XXH3_64bits_digest(state.get()));
+  return hasher.Digest();
 }
 
-arrow::Result<std::string> FileIdentity(const std::string& path) {
-  ARROW_ASSIGN_OR_RAISE(const auto source, ParquetSource::Open(path));
-  std::string text;
-  for (const auto& file : source->files()) {
-    ARROW_ASSIGN_OR_RAISE(const auto input, source->OpenFile(file));
-    ARROW_ASSIGN_OR_RAISE(const std::string hash, HashFile(*input));
-    text += std::filesystem::path(file.path).filename().string() + " " + hash + "\n";
+const InputRecord* FindInput(const Manifest& known, std::string_view role,
+                             const ParquetSource::File& file) {
+  for (const PartRecord& part : known.parts) {
+    for (const InputRecord& input : part.inputs) {
+      if (input.role == role && input.name == file.name && input.size == file.size &&
+          input.modified != 0 && input.modified == file.modified) {
+        return &input;
+      }
+    }
   }
+  return nullptr;
+}
+
+// Describe the files of one input, those that `known` has first.
+arrow::Status Identify(const std::string& path, std::string_view role,
+                       const Manifest& known, std::vector<InputRecord>* inputs) {
+  if (path.empty()) return arrow::Status::OK();
+  std::vector<std::string> first;
+  for (const PartRecord& part : known.parts) {
+    for (const InputRecord& input : part.inputs) {
+      if (input.role == role) first.push_back(input.name);
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto source, ParquetSource::Open(path, first));
+  for (const ParquetSource::File& file : source->files()) {
+    InputRecord record{std::string(role), file.name, file.size, file.modified, {}};
+    if (const InputRecord* same = FindInput(known, role, file)) {
+      record.xxh3 = same->xxh3;
+    } else {
+      ARROW_ASSIGN_OR_RAISE(const auto bytes, source->OpenFile(file));
+      ARROW_ASSIGN_OR_RAISE(record.xxh3, HashFile(*bytes));
+    }
+    inputs->push_back(std::move(record));
+  }
+  return arrow::Status::OK();
+}
+
+// What counts of the files: names and contents, not when they were written.
+std::string Contents(const std::vector<InputRecord>& inputs) {
+  std::string text;
+  for (const InputRecord& input : inputs)
+    text += input.role + " " + input.name + " " + input.xxh3 + "\n";
   return text;
+}
+
+using SettingLines = std::map<std::string, std::string, std::less<>>;
+
+SettingLines ParseLines(std::string_view text) {
+  SettingLines lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::size_t sign = line.find(" =");
+    if (sign == std::string_view::npos) continue;
+    lines.emplace(line.substr(0, sign), line.substr(std::min(line.size(), sign + 3)));
+  }
+  return lines;
+}
+
+// Whether a value is another one that goes on: more prediction times, in their order.
+bool GoesOn(std::string_view key, std::string_view now, std::string_view before) {
+  return key == "partition.times" && !before.empty() && now.starts_with(before) &&
+         now.substr(before.size()).starts_with(",");
 }
 
 // Settings of `sections` as lines, without those that cannot change a result.
@@ -60,7 +104,7 @@ std::string ResultSettings(const Settings& settings,
                            std::initializer_list<std::string_view> sections) {
   constexpr std::string_view kNoEffect[] = {
       "input.edges", "input.features",   "input.feature_updates", "input.labels",
-      "input.label", "input.label_time", "input.batch_rows"};
+      "input.label", "input.label_time", "input.batch_rows",      "input.late"};
   std::string text;
   for (const Setting& setting : AllSettings()) {
     if (std::find(sections.begin(), sections.end(), setting.section()) ==
@@ -87,32 +131,73 @@ std::string EmbedParameters(const Settings& settings) {
   return text;
 }
 
-arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings) {
+arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
+                                                const Manifest& known) {
   const InputOptions& input = settings.input;
-  std::string files;
-  for (const std::string* path :
-       {&input.edges, &input.features, &input.feature_updates}) {
-    if (path->empty()) continue;
-    ARROW_ASSIGN_OR_RAISE(const std::string identity, FileIdentity(*path));
-    files += identity + "\n";
-  }
-  std::string labels;
-  if (!input.labels.empty()) {
-    ARROW_ASSIGN_OR_RAISE(labels, FileIdentity(input.labels));
-  }
-  const bool labels_choose_rows = settings.snapshot.nodes == SnapshotNodes::kLabelled;
-
   Fingerprints prints;
-  prints.input = Hash(files);
-  prints.embed = Hash(std::string(kVersion) + "\n" + EmbedParameters(settings) + files +
-                      (labels_choose_rows ? labels : std::string()));
-  if (!labels.empty()) {
+  ARROW_RETURN_NOT_OK(Identify(input.edges, kEdges, known, &prints.embed_inputs));
+  ARROW_RETURN_NOT_OK(Identify(input.features, kFeatures, known, &prints.embed_inputs));
+  ARROW_RETURN_NOT_OK(
+      Identify(input.feature_updates, kUpdates, known, &prints.embed_inputs));
+  prints.input = Hash(Contents(prints.embed_inputs));
+  ARROW_RETURN_NOT_OK(Identify(input.labels, kLabels, known, &prints.train_inputs));
+  if (settings.snapshot.nodes == SnapshotNodes::kLabelled) {
+    prints.embed_inputs.insert(prints.embed_inputs.end(), prints.train_inputs.begin(),
+                               prints.train_inputs.end());
+  }
+  prints.embed = Hash(std::string(kVersion) + "\n" + EmbedParameters(settings) +
+                      Contents(prints.embed_inputs));
+  if (!prints.train_inputs.empty()) {
     prints.train = Hash(prints.embed + "\ninput.label = " + input.label + "\n" +
                         "input.label_time = " + input.label_time + "\n" +
                         "run.seed = " + std::to_string(settings.run.seed) + "\n" +
-                        ResultSettings(settings, {"train"}) + labels);
+                        ResultSettings(settings, {"train"}) +
+                        Contents(prints.train_inputs));
   }
   return prints;
+}
+
+InputChange CompareInputs(const std::vector<InputRecord>& before,
+                          const std::vector<InputRecord>& now) {
+  const auto of = [](const InputRecord& input) {
+    return "'" + input.name + "' of `input." + input.role + "`";
+  };
+  InputChange change;
+  change.grown = now.size() != before.size();
+  for (const InputRecord& old : before) {
+    const auto same = std::find_if(now.begin(), now.end(), [&](const InputRecord& input) {
+      return input.role == old.role && input.name == old.name;
+    });
+    if (same == now.end()) {
+      change.lost = of(old) + " is no longer there";
+    } else if (same->xxh3 != old.xxh3 && old.role == kLabels) {
+      change.lost = of(old) + " chooses the rows of the snapshots and has changed";
+    } else if (same->xxh3 != old.xxh3) {
+      change.grown = true;
+      change.verify_log = change.verify_log || old.role == kEdges;
+    }
+  }
+  return change;
+}
+
+std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs) {
+  std::vector<std::string> names;
+  for (const InputRecord& input : inputs) {
+    if (input.role == kEdges) names.push_back(input.name);
+  }
+  return names;
+}
+
+std::string DifferingSettings(std::string_view now, std::string_view before) {
+  const SettingLines old = ParseLines(before);
+  std::string keys;
+  for (const auto& [key, value] : ParseLines(now)) {
+    const auto found = old.find(key);
+    const bool same = found != old.end() &&
+                      (found->second == value || GoesOn(key, value, found->second));
+    if (!same) keys += (keys.empty() ? "" : ", ") + key;
+  }
+  return keys;
 }
 
 }  // namespace coden

@@ -2,15 +2,15 @@
 
 #include <tbb/version.h>
 
-#include <fstream>
 #include <sstream>
 
 #include <arrow/config.h>
 #include <arrow/table.h>
 
-#include "coden/store/run_layout.h"
 #include "coden/report/html_report.h"
+#include "coden/report/printable.h"
 #include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
 #include "coden/version.h"
 
 namespace coden {
@@ -18,14 +18,13 @@ namespace coden {
 arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
                              const RunContext& context) {
   if (!settings.report.html) return arrow::Status::OK();
-  const RunLayout layout{settings.run.directory};
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ReportInputs inputs;
-  inputs.title = "coden: " + settings.run.directory;
-  // The settings that made the files, which need not be those of this call.
-  std::ifstream saved(layout.Path(RunLayout::kSettings));
-  std::stringstream settings_text;
-  settings_text << saved.rdbuf();
-  inputs.settings_ini = settings_text.str();
+  inputs.title = "coden: " + store->Show();
+  // The settings that made the files, which need not be those of this call. A run that was
+  // interrupted has none yet.
+  inputs.settings_ini =
+      store->ReadText(RunLayout::kSettings).ValueOr(MaskCredentials(ToIni(settings)));
   for (const PartRecord& part : manifest.parts) {
     inputs.stages.insert(inputs.stages.end(), part.figures.begin(), part.figures.end());
     inputs.notes.insert(inputs.notes.end(), part.notes.begin(), part.notes.end());
@@ -40,19 +39,21 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   inputs.versions = {{"coden", std::string(kVersion)},
                      {"Apache Arrow", arrow::GetBuildInfo().version_string},
                      {"oneTBB", TBB_runtime_version()}};
-  ARROW_ASSIGN_OR_RAISE(inputs.schedule,
-                        ReadParquetFile(layout.Path(RunLayout::kSchedule)));
-  if (manifest.Find("train") != nullptr) {
-    ARROW_ASSIGN_OR_RAISE(inputs.metrics,
-                          ReadParquetFile(layout.Path(RunLayout::kMetrics)));
-    std::ifstream log(layout.Path(RunLayout::kMetricsLog));
-    for (std::string line; std::getline(log, line);) inputs.epoch_lines.push_back(line);
+  if (const FileRecord* schedule = manifest.FindFile(RunLayout::kSchedule)) {
+    ARROW_ASSIGN_OR_RAISE(inputs.schedule, ReadParquetFile(*store, *schedule));
   }
-  const std::string stage = std::string(RunLayout::kStage) + "/report.html";
-  ARROW_RETURN_NOT_OK(
-      WriteHtmlReport(inputs, layout.Path(RunLayout::kReport), layout.Path(stage))
-          .status());
-  context.progress->Note("report: " + layout.Path(RunLayout::kReport));
+  const FileRecord* metrics = manifest.FindFile(RunLayout::kMetrics);
+  const FileRecord* log = manifest.FindFile(RunLayout::kMetricsLog);
+  if (metrics != nullptr && log != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(inputs.metrics, ReadParquetFile(*store, *metrics));
+    ARROW_ASSIGN_OR_RAISE(const std::string place, store->Locate(*log));
+    ARROW_ASSIGN_OR_RAISE(const std::string text, store->ReadText(place));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) inputs.epoch_lines.push_back(line);
+  }
+  ARROW_ASSIGN_OR_RAISE(const std::string page, HtmlReport(inputs));
+  ARROW_RETURN_NOT_OK(store->WriteText(RunLayout::kReport, page));
+  context.progress->Note("report: " + store->Show(RunLayout::kReport));
   return arrow::Status::OK();
 }
 

@@ -37,6 +37,9 @@ std::vector<Setting> DeclareAll() {
               "Memory the run may plan for, such as 8GB; 0 takes what the machine has. "
               "Columns that do not fit are embedded in several passes over the log, with "
               "the same result."),
+      Declare(CODEN_MEMBER(run, commit_interval), Integer<int>{0, 1000000},
+              "Seconds of embedding between two commits, which is what a killed run can "
+              "lose; 0 commits every snapshot."),
 
       Declare(CODEN_MEMBER(input, edges), Text{},
               "Edge log: Parquet file, directory, glob or URI, in time order."),
@@ -71,6 +74,11 @@ std::vector<Setting> DeclareAll() {
           CODEN_MEMBER(input, label_time), Text{},
           "Column of the labels: from when they hold. Empty takes `input.time` where the "
           "labels have it; without a time they hold always."),
+      Declare(CODEN_MEMBER(input, late),
+              Choice<LatePolicy>{
+                  {{"refuse", LatePolicy::kRefuse}, {"drop", LatePolicy::kDrop}}},
+              "Rows added to the log of an earlier run, for times that it has already "
+              "predicted: refuse the log, or drop and count them."),
       Declare(CODEN_MEMBER(input, batch_rows), Integer<int>{1, 1 << 24},
               "Rows per record batch when reading. Results do not depend on it."),
 

@@ -10,10 +10,11 @@
 
 namespace coden {
 
-arrow::Result<EdgeLog> EdgeLog::Open(const InputOptions& input, EventMode events) {
+arrow::Result<EdgeLog> EdgeLog::Open(const InputOptions& input, EventMode events,
+                                     const std::vector<std::string>& known) {
   if (input.edges.empty()) return UsageError(kNoEdgeLog);
   EdgeLog log;
-  ARROW_ASSIGN_OR_RAISE(log.source, ParquetSource::Open(input.edges));
+  ARROW_ASSIGN_OR_RAISE(log.source, ParquetSource::Open(input.edges, known));
   ARROW_ASSIGN_OR_RAISE(const auto columns, CheckEdgeLogSchema(*log.source, input, events,
                                                                Refuse(input.edges)));
   log.columns = {columns.src.name, columns.dst.name, columns.time.name};
@@ -24,14 +25,16 @@ arrow::Result<EdgeLog> EdgeLog::Open(const InputOptions& input, EventMode events
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> EdgeLog::Scan(
-    std::int64_t batch_rows) const {
-  return source->Scan(columns, batch_rows);
+    std::int64_t batch_rows, std::int64_t first_row, std::int64_t end_row) const {
+  return source->Scan(columns, batch_rows, first_row, end_row);
 }
 
-EventReader::EventReader(std::string path, EventMode events, NodeIdMap& nodes)
+EventReader::EventReader(std::string path, EventMode events, NodeIdMap& nodes,
+                         std::int64_t first_row)
     : path_(std::move(path)),
       events_(events),
       nodes_(nodes),
+      rows_(first_row),
       order_(std::make_unique<RisingTimes>()) {}
 
 EventReader::~EventReader() = default;

@@ -1,22 +1,17 @@
 #include "coden/report/html_report.h"
 
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <optional>
 
 #include <arrow/table.h>
-#include <arrow/util/io_util.h>
 
 #include "coden/report/printable.h"
 #include "report/flow_picture_internal.h"
 #include "report/ini_sections_internal.h"
 #include "report/report_sections_internal.h"
 #include "report/report_style_internal.h"
-#include "store/hashing_file_internal.h"
 
 namespace coden {
 
@@ -113,26 +108,6 @@ void AddNotesSection(Markup& page, const std::vector<std::string>& notes) {
   page.Close().Close().Line();
 }
 
-arrow::Status WriteStaged(const std::string& path, std::string_view text,
-                          FileRecord& record) {
-  ARROW_ASSIGN_OR_RAISE(const auto file, HashingFile::Create(path));
-  ARROW_RETURN_NOT_OK(file->Write(text));
-  ARROW_RETURN_NOT_OK(file->Close());
-  record.size = static_cast<std::int64_t>(text.size());
-  record.xxh3 = file->Digest();
-  return arrow::Status::OK();
-}
-
-arrow::Status MakeParentDirectory(const std::string& path) {
-  const auto directory = std::filesystem::path(path).parent_path();
-  if (directory.empty()) return arrow::Status::OK();
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (!error) return arrow::Status::OK();
-  return arrow::internal::IOErrorFromErrno(error.value(), "cannot create directory '",
-                                           directory.string(), "'");
-}
-
 }  // namespace
 
 arrow::Result<std::string> HtmlReport(const ReportInputs& inputs) {
@@ -173,30 +148,6 @@ arrow::Result<std::string> HtmlReport(const ReportInputs& inputs) {
   AddSettingsSection(page, settings);
   AddFactsSection(page, "Versions", inputs.versions);
   return page.Finish() + "\n";
-}
-
-arrow::Result<FileRecord> WriteHtmlReport(const ReportInputs& inputs,
-                                          const std::string& path,
-                                          const std::string& stage_path) {
-  ARROW_ASSIGN_OR_RAISE(const std::string text, HtmlReport(inputs));
-  ARROW_RETURN_NOT_OK(MakeParentDirectory(path));
-  ARROW_RETURN_NOT_OK(MakeParentDirectory(stage_path));
-  // A staged file that is there already was left by a run that was killed.
-  std::error_code ignored;
-  std::filesystem::remove(stage_path, ignored);
-  FileRecord record;
-  record.path = path;
-  arrow::Status status = WriteStaged(stage_path, text, record);
-  if (status.ok() && std::rename(stage_path.c_str(), path.c_str()) != 0) {
-    status = arrow::internal::IOErrorFromErrno(errno, "cannot rename '", stage_path,
-                                               "' to '", path, "'");
-  }
-  if (!status.ok()) {
-    std::filesystem::remove(stage_path, ignored);
-    return status;
-  }
-  ARROW_RETURN_NOT_OK(SyncParentDirectory(path));
-  return record;
 }
 
 }  // namespace coden

@@ -6,6 +6,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/store/run_layout.h"
+#include "coden/store/run_store.h"
 #include "report/inspect_internal.h"
 
 namespace coden {
@@ -38,6 +39,15 @@ bool IsInsideRun(const fs::path& path) {
   return false;
 }
 
+// Whether a URI leads to a run.
+arrow::Result<bool> IsRemoteRun(const std::string& path) {
+  if (path.find("://") == std::string::npos || path.find('*') != std::string::npos)
+    return false;
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(path));
+  const auto names = store->List(RunLayout::kCommits);
+  return names.ok() && !names->empty();
+}
+
 bool LooksLikeParquet(const fs::path& path) {
   std::array<char, 4> magic{};
   std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
@@ -59,7 +69,11 @@ bool HoldsParquet(const fs::path& folder) {
 
 arrow::Result<Tables> Inspect(const std::string& path) {
   const bool is_local = path.find("://") == std::string::npos && Exists(path);
-  if (!is_local) return InspectParquet(path);  // a URI, a glob, or nothing
+  if (!is_local) {
+    // A URI, a glob, or nothing.
+    ARROW_ASSIGN_OR_RAISE(const bool is_run, IsRemoteRun(path));
+    return is_run ? InspectRun(path) : InspectParquet(path);
+  }
   const fs::path local(path);
   if (IsFolder(local)) {
     if (IsFolder(local / RunLayout::kCommits)) return InspectRun(path);

@@ -1,11 +1,11 @@
-#include <filesystem>
-
 #include <arrow/table.h>
 
 #include "coden/pipeline/error.h"
-#include "coden/store/manifest.h"
 #include "coden/report/micro_f1_table.h"
 #include "coden/sample/schedule.h"
+#include "coden/store/commit.h"
+#include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
 #include "report/inspect_internal.h"
 #include "report/micro_f1_internal.h"
 
@@ -13,38 +13,13 @@ namespace coden {
 
 namespace {
 
-// A file of the newest manifest that is gone or has another size.
-arrow::Status CheckFile(const RunLayout& layout, const FileRecord& file) {
-  std::error_code error;
-  const std::string path = layout.Path(file.path);
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) {
-    return CorruptionError("the run names a file that cannot be read: '", path,
-                           "': ", error.message());
-  }
-  if (size != static_cast<std::uintmax_t>(file.size)) {
-    return CorruptionError("the file is not as the run wrote it: '", path, "': ", size,
-                           " bytes, ", file.size, " were written");
-  }
-  return arrow::Status::OK();
-}
-
-bool Names(const Manifest& manifest, std::string_view name) {
-  for (const PartRecord& part : manifest.parts) {
-    for (const FileRecord& file : part.files) {
-      if (file.path == name) return true;
-    }
-  }
-  return false;
-}
-
-arrow::Status AddSchedule(const RunLayout& layout, FactsTable* facts) {
-  ARROW_ASSIGN_OR_RAISE(const auto table,
-                        ReadParquetFile(layout.Path(RunLayout::kSchedule)));
+arrow::Status AddSchedule(const RunStore& store, const FileRecord& file,
+                          FactsTable* facts) {
+  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, file));
   const auto schedule = ScheduleFromTable(*table);
   if (!schedule.ok()) {
     return WithFault(schedule.status(), Fault::kCorruption,
-                     "cannot read '" + layout.Path(RunLayout::kSchedule) + "': ");
+                     "cannot read '" + store.Show(file.path) + "': ");
   }
   std::int64_t predictions = 0;
   for (const SchedulePoint& point : *schedule) predictions += point.at_prediction;
@@ -88,36 +63,38 @@ ResultsTable NotesTable(const Manifest& manifest) {
 }  // namespace
 
 arrow::Result<Tables> InspectRun(const std::string& directory) {
-  const RunLayout layout{directory};
-  ARROW_ASSIGN_OR_RAISE(const auto loaded, LoadManifest(layout));
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(directory));
+  ARROW_ASSIGN_OR_RAISE(const auto loaded, LoadManifest(*store));
   if (!loaded) {
     return InputError("the run has committed nothing yet; start it again to finish it: '",
-                      directory, "'");
+                      store->Show(), "'");
   }
   const Manifest& manifest = *loaded;
   std::int64_t files = 0;
   std::int64_t bytes = 0;
   std::string settings;
+  bool complete = true;
   for (const PartRecord& part : manifest.parts) {
+    ARROW_RETURN_NOT_OK(CheckFiles(*store, part));
     for (const FileRecord& file : part.files) {
-      ARROW_RETURN_NOT_OK(CheckFile(layout, file));
       ++files;
       bytes += file.size;
     }
+    complete = complete && part.complete;
     settings += part.parameters + "\n";
   }
 
   FactsTable facts("Run");
-  facts.Add("directory", directory);
+  facts.Add("directory", store->Show());
   facts.Add("commits", static_cast<std::int64_t>(manifest.number));
+  facts.Add("complete", std::string(complete ? "yes" : "no: run it again to go on"));
   facts.Add("files", files);
   facts.Add("bytes", bytes);
-  if (Names(manifest, RunLayout::kSchedule)) {
-    ARROW_RETURN_NOT_OK(AddSchedule(layout, &facts));
+  if (const FileRecord* schedule = manifest.FindFile(RunLayout::kSchedule)) {
+    ARROW_RETURN_NOT_OK(AddSchedule(*store, *schedule, &facts));
   }
-  if (Names(manifest, RunLayout::kMetrics)) {
-    ARROW_ASSIGN_OR_RAISE(const auto metrics,
-                          ReadParquetFile(layout.Path(RunLayout::kMetrics)));
+  if (const FileRecord* file = manifest.FindFile(RunLayout::kMetrics)) {
+    ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
     ARROW_ASSIGN_OR_RAISE(const auto summary, SummarizeMicroF1(*metrics));
     facts.Add("Micro-F1 average", summary.average.micro_f1);
   }

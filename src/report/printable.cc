@@ -210,4 +210,8 @@ std::string FormatCount(std::int64_t value) {
   return text;
 }
 
+std::string CountOf(std::int64_t value, std::string_view noun) {
+  return FormatCount(value) + " " + std::string(noun);
+}
+
 }  // namespace coden

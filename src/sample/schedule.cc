@@ -56,7 +56,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
                                   static_cast<std::int64_t>(schedule.size()), columns);
 }
 
-arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table) {
+arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table,
+                                          int first_snapshot) {
   if (!table.schema()->Equals(*ScheduleSchema(), /*check_metadata=*/false)) {
     return CorruptionError("the schedule has columns this version does not know: ",
                            table.schema()->ToString());
@@ -82,8 +83,9 @@ arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table) {
     point.sigma = static_cast<const arrow::DoubleArray&>(*batch->column(7)).Value(row);
     const auto& bounds = static_cast<const arrow::DoubleArray&>(*batch->column(8));
     if (bounds.IsValid(row)) point.error_bound = bounds.Value(row);
-    if (point.snapshot != row) {
-      return CorruptionError("the schedule's snapshots must count up from 0: row ", row,
+    if (point.snapshot != first_snapshot + row) {
+      return CorruptionError("the schedule's snapshots must count up from ",
+                             first_snapshot, ": row ", row,
                              " says ", point.snapshot);
     }
     if (!schedule.empty() && (point.events < schedule.back().events ||

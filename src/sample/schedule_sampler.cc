@@ -24,7 +24,6 @@ arrow::Result<std::unique_ptr<ScheduleSampler>> ScheduleSampler::Make(
   LazySampler sampler(sample, embed, graph, [&features, &nodes](NodeId node) {
     return features.LargestEntry(node, nodes);
   });
-  sampler.AddInitialNodes(features.num_rows());
   ARROW_ASSIGN_OR_RAISE(auto updates, features.OpenUpdates(nodes));
   return std::unique_ptr<ScheduleSampler>(
       new ScheduleSampler(std::move(sampler), std::move(updates), nodes));
@@ -32,6 +31,10 @@ arrow::Result<std::unique_ptr<ScheduleSampler>> ScheduleSampler::Make(
 
 arrow::Result<SchemaPtr> ScheduleSampler::Bind(const SchemaPtr&) {
   return ScheduleSchema();
+}
+
+arrow::Status ScheduleSampler::ContinueAfter(EventTime time) {
+  return updates_.AdvanceTo(time, nodes_, [](NodeId, std::span<const float>) {});
 }
 
 arrow::Status ScheduleSampler::FoldUpdates(EventTime time, Schedule* points) {

@@ -6,6 +6,8 @@
 #include <arrow/buffer.h>
 #include <arrow/type.h>
 
+#include "coden/store/run_layout.h"
+
 namespace coden {
 
 namespace {
@@ -68,14 +70,17 @@ std::shared_ptr<arrow::Schema> SnapshotSchema(
   return arrow::schema(fields);
 }
 
-SnapshotWriter::SnapshotWriter(const SnapshotOptions& options, RunLayout layout,
+SnapshotWriter::SnapshotWriter(const SnapshotOptions& options, RunStore& store,
                                const Schedule& schedule, int width,
-                               SnapshotProvenance provenance)
+                               SnapshotProvenance provenance, int num_done,
+                               OnFile on_file)
     : options_(options),
-      layout_(std::move(layout)),
+      store_(store),
       schedule_(schedule),
       width_(width),
-      provenance_(std::move(provenance)) {}
+      provenance_(std::move(provenance)),
+      on_file_(std::move(on_file)),
+      open_snapshot_(num_done - 1) {}
 
 arrow::Result<SchemaPtr> SnapshotWriter::Bind(const SchemaPtr& input) {
   file_schema_ =
@@ -94,10 +99,9 @@ arrow::Status SnapshotWriter::OpenFile(int snapshot) {
       {"coden.snapshot_time", std::to_string(schedule_[snapshot].time)},
       {"coden.dim", std::to_string(width_)},
   });
-  const std::string stage = std::string(RunLayout::kStage) + "/snapshot.parquet";
   ARROW_ASSIGN_OR_RAISE(
-      file_, ParquetFileWriter::Open(layout_.Path(RunLayout::Snapshot(snapshot)),
-                                     layout_.Path(stage), file_schema_, options));
+      file_, ParquetFileWriter::Stage(store_, RunLayout::Snapshot(snapshot), file_schema_,
+                                      options));
   open_snapshot_ = snapshot;
   return arrow::Status::OK();
 }
@@ -105,10 +109,8 @@ arrow::Status SnapshotWriter::OpenFile(int snapshot) {
 arrow::Status SnapshotWriter::CloseFile() {
   if (file_ == nullptr) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(FileRecord record, file_->Close());
-  record.path = RunLayout::Snapshot(open_snapshot_);
-  files_.push_back(std::move(record));
   file_.reset();
-  return arrow::Status::OK();
+  return on_file_(open_snapshot_, std::move(record));
 }
 
 arrow::Status SnapshotWriter::MoveTo(int snapshot) {

@@ -36,7 +36,9 @@ arrow::Status MakeFolderOf(const std::string& path) {
 
 class LocalRunStore final : public RunStore {
  public:
-  using RunStore::RunStore;
+  LocalRunStore(const std::string& directory,
+           std::shared_ptr<arrow::fs::FileSystem> filesystem, const std::string& path)
+      : RunStore(directory, std::move(filesystem), path) {}
 
   bool local() const override { return true; }
   std::string LocalPath(std::string_view name) const override { return Inside(name); }

@@ -14,7 +14,9 @@ namespace {
 
 class ObjectRunStore final : public RunStore {
  public:
-  using RunStore::RunStore;
+  ObjectRunStore(const std::string& directory,
+           std::shared_ptr<arrow::fs::FileSystem> filesystem, const std::string& path)
+      : RunStore(directory, std::move(filesystem), path) {}
 
   bool local() const override { return false; }
   std::string LocalPath(std::string_view) const override { return {}; }

@@ -278,6 +278,17 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
 }
 
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
+    const RunStore& store, const FileRecord& record,
+    const std::vector<std::string>& columns) {
+  ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(record));
+  // It may be moved between the look and the reading.
+  auto table = ReadParquetFile(store, std::string_view(place), columns);
+  if (!table.ok() && place != record.path)
+    return ReadParquetFile(store, std::string_view(record.path), columns);
+  return table;
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const RunStore& store, std::string_view name,
     const std::vector<std::string>& columns) {
   auto file = store.OpenInput(name);

@@ -54,8 +54,10 @@ arrow::Result<const float*> Floats(const arrow::Array& array, const std::string&
 
 }  // namespace
 
-arrow::Result<SnapshotRows> SnapshotRows::Read(const std::string& path) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(path));
+arrow::Result<SnapshotRows> SnapshotRows::Read(const RunStore& store,
+                                               const std::string& name) {
+  const std::string path = store.Show(name);
+  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name));
   SnapshotRows rows;
   ARROW_ASSIGN_OR_RAISE(rows.batch_, table->CombineChunksToBatch());
   rows.nodes_ = rows.batch_->GetColumnByName("node");

@@ -9,13 +9,15 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
+#include "coden/store/run_store.h"
+
 namespace coden {
 
 /// The rows of one snapshot file, whichever of the three layouts it has.
 class SnapshotRows {
  public:
   /// Read the file and check that every row has a node and an embedding of one length.
-  static arrow::Result<SnapshotRows> Read(const std::string& path);
+  static arrow::Result<SnapshotRows> Read(const RunStore& store, const std::string& name);
 
   std::int64_t num_rows() const { return nodes_->length(); }
   /// 0 for a file of lists that has no rows.

@@ -8,8 +8,8 @@
 #include <c10/util/Exception.h>
 
 #include "coden/pipeline/error.h"
-#include "coden/store/run_layout.h"
 #include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
 #include "train/metrics_internal.h"
 #include "train/model_files_internal.h"
 #include "train/train_files_internal.h"
@@ -21,10 +21,6 @@ namespace coden {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-std::string StagePath(const RunLayout& layout, std::string_view name) {
-  return layout.Path(std::string(RunLayout::kStage) + "/" + std::string(name));
-}
 
 arrow::Status OutOfMemory() {
   return arrow::Status::OutOfMemory(
@@ -57,23 +53,20 @@ arrow::Status CheckSplit(const TrainingData& data, std::span<const Part> split) 
 
 class TrainStage {
  public:
-  TrainStage(const Settings& settings, const RunContext& context)
-      : settings_(settings), context_(context), layout_{settings.run.directory} {}
+  TrainStage(const Settings& settings, RunStore& store, const RunContext& context)
+      : settings_(settings), context_(context), store_(store) {}
 
   arrow::Result<TrainSummary> Run() {
-    if (layout_.directory.empty()) {
-      return UsageError("training needs a run: set `run.directory`");
-    }
-    ARROW_ASSIGN_OR_RAISE(input_, LoadTrainingInput(settings_, context_));
+    ARROW_ASSIGN_OR_RAISE(input_, LoadTrainingInput(settings_, store_, context_));
     if (input_.num_unknown > 0) {
       context_.progress->Note("labels of nodes that are in no snapshot are left out: " +
                               std::to_string(input_.num_unknown));
     }
     ARROW_ASSIGN_OR_RAISE(
-        predictions_, ParquetFileWriter::Open(layout_.Path(RunLayout::kPredictions),
-                                              StagePath(layout_, RunLayout::kPredictions),
-                                              PredictionsSchema(input_.node_ids->type(),
-                                                                input_.classes->type())));
+        predictions_,
+        ParquetFileWriter::Stage(
+            store_, RunLayout::kPredictions,
+            PredictionsSchema(input_.node_ids->type(), input_.classes->type())));
     const int epochs = settings_.train.epochs;
     context_.progress->Begin("train", "epochs",
                              static_cast<std::int64_t>(epochs) * settings_.train.runs);
@@ -81,8 +74,8 @@ class TrainStage {
       ARROW_RETURN_NOT_OK(RunOnce(run));
       context_.progress->Advance(static_cast<std::int64_t>(run + 1) * epochs);
     }
-    ARROW_RETURN_NOT_OK(WriteFiles());
-    const TrainSummary summary = Summarise();
+    TrainSummary summary = Summarise();
+    ARROW_ASSIGN_OR_RAISE(summary.files, WriteFiles());
     char line[160];
     std::snprintf(line, sizeof(line),
                   "test Micro-F1 %.4f over %d prediction times, %lld labelled nodes, "
@@ -124,17 +117,18 @@ class TrainStage {
     return arrow::Status::OK();
   }
 
-  arrow::Status WriteFiles() {
-    ARROW_RETURN_NOT_OK(predictions_->Close());
+  arrow::Result<std::vector<FileRecord>> WriteFiles() {
+    std::vector<FileRecord> files;
+    ARROW_ASSIGN_OR_RAISE(files.emplace_back(), predictions_->Close());
     ARROW_ASSIGN_OR_RAISE(const auto metrics, MetricsBatch(metrics_));
-    ARROW_RETURN_NOT_OK(WriteParquetFile(layout_.Path(RunLayout::kMetrics),
-                                         StagePath(layout_, RunLayout::kMetrics),
-                                         *metrics));
-    const std::string model(RunLayout::kModel);
-    ARROW_RETURN_NOT_OK(
-        WriteRunFile(layout_, std::string(RunLayout::kMetricsLog), metrics_log_));
-    ARROW_RETURN_NOT_OK(WriteRunFile(layout_, model + "/model.safetensors", weights_));
-    return WriteRunFile(layout_, model + "/config.json", config_);
+    ARROW_ASSIGN_OR_RAISE(files.emplace_back(),
+                          StageParquetFile(store_, RunLayout::kMetrics, *metrics));
+    for (const auto& [name, bytes] : {std::pair(RunLayout::kMetricsLog, &metrics_log_),
+                                      std::pair(RunLayout::kModelWeights, &weights_),
+                                      std::pair(RunLayout::kModelConfig, &config_)}) {
+      ARROW_ASSIGN_OR_RAISE(files.emplace_back(), store_.StageText(name, *bytes));
+    }
+    return files;
   }
 
   TrainSummary Summarise() const {
@@ -149,7 +143,7 @@ class TrainStage {
 
   const Settings& settings_;
   const RunContext& context_;
-  const RunLayout layout_;
+  RunStore& store_;
   TrainingInput input_;
   std::unique_ptr<ParquetFileWriter> predictions_;
   std::vector<std::vector<PredictionMetrics>> metrics_;  // one element per run
@@ -163,7 +157,11 @@ class TrainStage {
 
 arrow::Result<TrainSummary> Train(const Settings& settings, const RunContext& context) {
   try {
-    return TrainStage(settings, context).Run();
+    if (settings.run.directory.empty()) {
+      return UsageError("training needs a run: set `run.directory`");
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
+    return TrainStage(settings, *store, context).Run();
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
   } catch (const c10::Error& error) {

@@ -1,12 +1,7 @@
-#include <cstdio>
-#include <filesystem>
-
 #include <arrow/builder.h>
 #include <arrow/type.h>
-#include <arrow/util/io_util.h>
 #include <nlohmann/json.hpp>
 
-#include "store/hashing_file_internal.h"
 #include "train/train_files_internal.h"
 
 namespace coden {
@@ -140,34 +135,6 @@ std::string MetricsLine(int run, const EpochRecord& record) {
                                        {"validate_micro_f1", record.validate_micro_f1},
                                        {"seconds", record.seconds}};
   return line.dump() + "\n";
-}
-
-arrow::Status WriteRunFile(const RunLayout& layout, const std::string& name,
-                           std::string_view bytes) {
-  namespace fs = std::filesystem;
-  const std::string path = layout.Path(name);
-  const std::string stage_path = layout.Path(std::string(RunLayout::kStage) + "/" + name);
-  for (const std::string& file : {path, stage_path}) {
-    std::error_code error;
-    fs::create_directories(fs::path(file).parent_path(), error);
-    if (error) {
-      return arrow::internal::IOErrorFromErrno(
-          error.value(), "cannot create the directory of '", file, "'");
-    }
-  }
-  std::error_code ignored;
-  fs::remove(stage_path, ignored);
-  ARROW_ASSIGN_OR_RAISE(const auto file, HashingFile::Create(stage_path));
-  arrow::Status status =
-      file->Write(bytes.data(), static_cast<std::int64_t>(bytes.size()));
-  status &= file->Close();
-  if (status.ok() && std::rename(stage_path.c_str(), path.c_str()) != 0) {
-    status = arrow::internal::IOErrorFromErrno(errno, "cannot rename '", stage_path,
-                                               "' to '", path, "'");
-  }
-  if (!status.ok()) fs::remove(stage_path, ignored);
-  ARROW_RETURN_NOT_OK(status);
-  return SyncParentDirectory(path);
 }
 
 }  // namespace coden

@@ -9,7 +9,6 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "coden/store/run_layout.h"
 #include "coden/train/train_files.h"
 #include "train/metrics_internal.h"
 #include "train/training_input_internal.h"
@@ -28,10 +27,5 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> MetricsBatch(
 
 /// Return one line of metrics.jsonl, with its line end.
 std::string MetricsLine(int run, const EpochRecord& record);
-
-/// Write `bytes` as the file called `name` in the run directory, so that it appears whole
-/// or not at all.
-arrow::Status WriteRunFile(const RunLayout& layout, const std::string& name,
-                           std::string_view bytes);
 
 }  // namespace coden

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <set>
 
@@ -25,14 +24,14 @@ namespace {
 
 constexpr EventTime kNever = std::numeric_limits<EventTime>::max();
 
-arrow::Result<Schedule> ReadSchedule(const RunLayout& layout) {
-  const std::string path = layout.Path(RunLayout::kSchedule);
-  if (!std::filesystem::exists(path)) {
+arrow::Result<Schedule> ReadSchedule(const RunStore& store) {
+  ARROW_ASSIGN_OR_RAISE(const auto size, store.Size(RunLayout::kSchedule));
+  if (!size) {
     return UsageError(
         "`run.directory` holds no snapshots yet: run `coden embed` first: '",
-        layout.directory, "'");
+        store.Show(), "'");
   }
-  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(path));
+  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, RunLayout::kSchedule));
   return ScheduleFromTable(*table);
 }
 
@@ -50,8 +49,8 @@ arrow::Status FindNodes(const Labels& labels, const arrow::Array& ids,
 
 class Loader {
  public:
-  Loader(const Settings& settings, const RunContext& context)
-      : settings_(settings), context_(context), layout_{settings.run.directory} {}
+  Loader(const Settings& settings, const RunStore& store, const RunContext& context)
+      : settings_(settings), context_(context), store_(store) {}
 
   arrow::Result<TrainingInput> Load() {
     ARROW_ASSIGN_OR_RAISE(labels_, ReadLabels(settings_.input));
@@ -67,7 +66,7 @@ class Loader {
  private:
   // All snapshots up to the last prediction time, or those at prediction times alone.
   arrow::Status ChooseSnapshots() {
-    ARROW_ASSIGN_OR_RAISE(const Schedule schedule, ReadSchedule(layout_));
+    ARROW_ASSIGN_OR_RAISE(const Schedule schedule, ReadSchedule(store_));
     const bool history = ReadsHistory(settings_.train.model);
     std::size_t num_needed = 0;
     for (const SchedulePoint& point : schedule) {
@@ -81,7 +80,7 @@ class Loader {
     data().num_snapshots = static_cast<std::int64_t>(num_needed);
     if (num_needed == 0) {
       return InputError("the run has no prediction time: nothing to train on: '",
-                        layout_.directory, "'");
+                        store_.Show(), "'");
     }
     return arrow::Status::OK();
   }
@@ -138,12 +137,12 @@ class Loader {
 
   arrow::Status FillPresent() {
     ARROW_ASSIGN_OR_RAISE(const auto table,
-                          ReadParquetFile(layout_.Path(RunLayout::kNodes)));
+                          ReadParquetFile(store_, RunLayout::kNodes));
     ARROW_ASSIGN_OR_RAISE(const auto batch, table->CombineChunksToBatch());
     const auto ids = batch->GetColumnByName("node");
     const auto column = batch->GetColumnByName("first_event");
     if (ids == nullptr || column == nullptr || column->type_id() != arrow::Type::INT64) {
-      return CorruptionError("'", layout_.Path(RunLayout::kNodes),
+      return CorruptionError("'", store_.Show(RunLayout::kNodes),
                              "' must have the columns node and first_event (int64)");
     }
     const auto& first_event = static_cast<const arrow::Int64Array&>(*column);
@@ -236,13 +235,13 @@ class Loader {
   }
 
   arrow::Result<SnapshotRows> ReadSnapshot(int snapshot) const {
-    const std::string path = layout_.Path(RunLayout::Snapshot(snapshot));
-    ARROW_ASSIGN_OR_RAISE(SnapshotRows rows, SnapshotRows::Read(path));
+    const std::string name = RunLayout::Snapshot(snapshot);
+    ARROW_ASSIGN_OR_RAISE(SnapshotRows rows, SnapshotRows::Read(store_, name));
     const std::int64_t num_channels = input_.data.num_channels;
     if (rows.num_rows() > 0 && num_channels > 0 && rows.num_channels() != num_channels) {
       return CorruptionError(
           "all snapshots must have embeddings of one length: ", num_channels,
-          " and, in '", path, "', ", rows.num_channels());
+          " and, in '", store_.Show(name), "', ", rows.num_channels());
     }
     return rows;
   }
@@ -251,7 +250,7 @@ class Loader {
 
   const Settings& settings_;
   const RunContext& context_;
-  const RunLayout layout_;
+  const RunStore& store_;
   Labels labels_;
   std::vector<int> snapshots_;  // those that are held, in order of time
   std::vector<NodeId> known_;   // labelled nodes that are in a snapshot
@@ -262,8 +261,9 @@ class Loader {
 }  // namespace
 
 arrow::Result<TrainingInput> LoadTrainingInput(const Settings& settings,
+                                               const RunStore& store,
                                                const RunContext& context) {
-  return Loader(settings, context).Load();
+  return Loader(settings, store, context).Load();
 }
 
 }  // namespace coden

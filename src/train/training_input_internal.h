@@ -8,6 +8,7 @@
 
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
+#include "coden/store/run_store.h"
 #include "train/training_data_internal.h"
 
 namespace coden {
@@ -26,6 +27,7 @@ struct TrainingInput {
 /// Holds the embeddings of labelled nodes and one snapshot file at a time; what that
 /// takes is compared with `run.memory_limit` before it is allocated.
 arrow::Result<TrainingInput> LoadTrainingInput(const Settings& settings,
+                                               const RunStore& store,
                                                const RunContext& context);
 
 }  // namespace coden

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <arrow/result.h>
@@ -22,6 +23,10 @@ struct EmbedderOptions {
   /// Columns of a whole snapshot row, where `columns` is one slice of it: batches are cut
   /// as those of whole rows are. 0: `columns` is all there is.
   int row_width = 0;
+  /// Nodes that are present from the first snapshot on, because they have features.
+  std::vector<NodeId> initial_nodes = {};
+  /// Called when a snapshot has been emitted, with its number.
+  std::function<arrow::Status(int)> after_snapshot = {};
 };
 
 /// What the stage did, for the report.
@@ -44,6 +49,20 @@ class Embedder : public Operator {
 
   const EmbedFigures& figures() const { return figures_; }
 
+  /// Go on after `snapshot` snapshots of the schedule were taken by another embedder, with
+  /// the events that follow them: let the features of then be in force. What that one had
+  /// become is put back by the caller, into graph(), present nodes and engine(), in this
+  /// order (src/state/).
+  arrow::Status ContinueAfter(int num_snapshots);
+
+  const EmbedderOptions& options() const { return options_; }
+  const EventGraph& graph() const { return graph_; }
+  EventGraph& graph() { return graph_; }
+  const EmbeddingEngine& engine() const { return engine_; }
+  EmbeddingEngine& engine() { return engine_; }
+  const std::vector<bool>& present() const { return present_; }
+  void SetPresent(NodeId node) { present_[node] = true; }
+
   std::string_view name() const override { return "embed"; }
   arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
   arrow::Status Push(BatchPtr batch, const Emit& emit) override;
@@ -53,6 +72,8 @@ class Embedder : public Operator {
   Embedder(const EmbedderOptions& options, const Schedule& schedule,
            NodeFeatures::Updates updates, NodeIdMap& nodes);
 
+  /// Apply the feature updates at or before `time`.
+  arrow::Status UpdateFeatures(EventTime time);
   /// Take every snapshot that is due after the events applied so far.
   arrow::Status TakeDue(const Emit& emit);
   /// Say why the embeddings just updated cannot be used, if they cannot.

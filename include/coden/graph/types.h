@@ -11,6 +11,8 @@ using NodeId = std::int32_t;
 using EventTime = std::int64_t;
 
 inline constexpr NodeId kNoNode = -1;
+/// Before every time of a log.
+inline constexpr EventTime kNoTime = -1;
 
 /// What one row of the normalised event stream says.
 enum class EventKind : std::int8_t {

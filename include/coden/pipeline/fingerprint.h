@@ -6,7 +6,7 @@
 #include <arrow/result.h>
 
 #include "coden/pipeline/settings.h"
-#include "coden/read/parquet_source.h"
+#include "coden/store/manifest.h"
 
 namespace coden {
 
@@ -16,14 +16,33 @@ struct Fingerprints {
   std::string input;  ///< the files the embedding reads
   std::string embed;  ///< the schedule and every embedding
   std::string train;  ///< the trained model and its metrics
+  std::vector<InputRecord> embed_inputs;
+  std::vector<InputRecord> train_inputs;
 };
 
-/// Hash every input that `settings` names. Without `input.labels` the
-/// `train` fingerprint is empty.
-arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings);
+/// Hash every input that `settings` names. A file that is recorded in `known` with the
+/// size and the time of modification it has now is not read again. Without `input.labels`
+/// the `train` fingerprint is empty.
+arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
+                                                const Manifest& known = {});
 
-/// The settings that decide the embedding, as `key = value` lines: what a run compares
-/// and what snapshot files carry.
+/// The settings that decide the embedding, as `key = value` lines.
 std::string EmbedParameters(const Settings& settings);
+
+/// How the inputs of an earlier run relate to those of now.
+struct InputChange {
+  bool grown = false;      ///< some files are new or other; the old rows may all be there
+  bool verify_log = false;  ///< a file of the log was written anew: its rows must be checked
+  std::string lost;        ///< what is gone or cannot grow; empty where nothing is
+};
+InputChange CompareInputs(const std::vector<InputRecord>& before,
+                          const std::vector<InputRecord>& now);
+
+/// The names of the files of the log, in order.
+std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs);
+
+/// Name the settings that differ between two lists of `key = value` lines, where more
+/// `partition.times` at the end are no difference. Empty: none.
+std::string DifferingSettings(std::string_view now, std::string_view before);
 
 }  // namespace coden

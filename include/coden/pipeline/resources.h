@@ -4,8 +4,9 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/passes.h"
+#include "coden/pipeline/run_inputs.h"
 #include "coden/pipeline/settings.h"
+#include "coden/sample/schedule.h"
 
 namespace coden {
 

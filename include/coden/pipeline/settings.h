@@ -25,6 +25,7 @@ struct RunOptions {
   std::uint64_t seed = 0;
   int threads = 0;
   std::int64_t memory_limit = 0;
+  int commit_interval = 30;  ///< seconds
 };
 
 /// Everything a pipeline file can say: the options of every stage.

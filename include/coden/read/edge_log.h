@@ -22,11 +22,15 @@ struct EdgeLog {
   std::shared_ptr<arrow::DataType> id_type;
   std::int64_t num_rows = 0;
 
-  /// Open `input.edges` and check its schema, reading footers only.
-  static arrow::Result<EdgeLog> Open(const InputOptions& input, EventMode events);
+  /// Open `input.edges` and check its schema, reading footers only. The files called
+  /// `known` come first (ParquetSource).
+  static arrow::Result<EdgeLog> Open(const InputOptions& input, EventMode events,
+                                     const std::vector<std::string>& known = {});
 
+  /// Stream the rows from `first_row` up to, not including, `end_row`.
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
-      std::int64_t batch_rows) const;
+      std::int64_t batch_rows, std::int64_t first_row = 0,
+      std::int64_t end_row = ParquetSource::kToTheEnd) const;
 };
 
 class RisingTimes;
@@ -35,8 +39,10 @@ class RisingTimes;
 /// numbering nodes through `nodes`. Refuses nulls, negative times and times that fall.
 class EventReader : public Operator {
  public:
-  /// `nodes` must outlive the stage.
-  EventReader(std::string path, EventMode events, NodeIdMap& nodes);
+  /// `nodes` must outlive the stage. `first_row` is the number of the row that comes
+  /// first, for messages.
+  EventReader(std::string path, EventMode events, NodeIdMap& nodes,
+              std::int64_t first_row = 0);
   ~EventReader() override;
 
   std::string_view name() const override { return "read"; }
@@ -49,7 +55,7 @@ class EventReader : public Operator {
   EventMode events_;
   NodeIdMap& nodes_;
   std::vector<std::string> columns_;
-  std::int64_t rows_ = 0;
+  std::int64_t rows_;
   std::unique_ptr<RisingTimes> order_;
 };
 

@@ -44,6 +44,10 @@ class EventView {
   explicit EventView(const arrow::RecordBatch& batch);
   std::int64_t size() const { return static_cast<std::int64_t>(time_.size()); }
   EventTime time(std::int64_t row) const { return time_[row]; }
+  std::span<const NodeId> sources() const { return src_; }
+  std::span<const NodeId> targets() const { return dst_; }
+  std::span<const EventTime> times() const { return time_; }
+  std::span<const std::int8_t> kinds() const { return kind_; }
   EdgeEvent operator[](std::int64_t row) const {
     return {src_[row], dst_[row], time_[row], static_cast<EventKind>(kind_[row])};
   }

@@ -4,6 +4,9 @@
 
 namespace coden {
 
+/// What becomes of rows that are added to a log after the run has predicted their time.
+enum class LatePolicy { kRefuse, kDrop };
+
 /// Where the inputs are and how their columns are called.
 struct InputOptions {
   std::string edges;
@@ -21,6 +24,7 @@ struct InputOptions {
   std::string label = "label";
   std::string label_time;  ///< empty: the same as `time`, where the labels have it
 
+  LatePolicy late = LatePolicy::kRefuse;
   int batch_rows = 131072;
 };
 

@@ -40,10 +40,4 @@ struct ReportInputs {
 /// metrics table of another schema is a corruption error.
 arrow::Result<std::string> HtmlReport(const ReportInputs& inputs);
 
-/// Write the report to `stage_path`, sync it to disk and rename it to `path`, on the same
-/// filesystem, so that it appears whole or not at all. The record's path is `path`.
-arrow::Result<FileRecord> WriteHtmlReport(const ReportInputs& inputs,
-                                          const std::string& path,
-                                          const std::string& stage_path);
-
 }  // namespace coden

@@ -43,4 +43,7 @@ std::string FormatShortest(double value);
 /// Write a count with a comma between groups of three digits.
 std::string FormatCount(std::int64_t value);
 
+/// A count and what is counted: "1,234 rows".
+std::string CountOf(std::int64_t value, std::string_view noun);
+
 }  // namespace coden

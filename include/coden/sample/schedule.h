@@ -38,8 +38,9 @@ std::shared_ptr<arrow::Schema> ScheduleSchema();
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
     const Schedule& schedule);
 
-/// Read a schedule back, refusing one whose rows are not consecutive snapshots in log
-/// order.
-arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table);
+/// Read a schedule back, refusing one whose rows are not consecutive snapshots from
+/// `first_snapshot` on, in log order.
+arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table,
+                                          int first_snapshot = 0);
 
 }  // namespace coden

@@ -11,12 +11,19 @@ namespace coden {
 /// The `sample` stage: turn the punctuated event stream into rows of the schedule.
 class ScheduleSampler : public Operator {
  public:
-  /// `features` and `nodes` must outlive the stage.
+  /// `features` and `nodes` must outlive the stage. No node is present yet.
   static arrow::Result<std::unique_ptr<ScheduleSampler>> Make(
       const SampleOptions& sample, const EmbedOptions& embed, const GraphOptions& graph,
       const NodeFeatures& features, NodeIdMap& nodes);
 
   const LazySampler& sampler() const { return sampler_; }
+  LazySampler& sampler() { return sampler_; }
+
+  /// Go on after prediction time `time`, with the sampler put where it was then: pass
+  /// over the feature updates that it knows.
+  arrow::Status ContinueAfter(EventTime time);
+  /// A hash of the feature updates that were folded in.
+  std::string update_hash() const { return updates_.hash(); }
 
   std::string_view name() const override { return "sample"; }
   arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;

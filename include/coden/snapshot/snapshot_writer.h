@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,7 +9,7 @@
 #include <arrow/result.h>
 
 #include "coden/pipeline/operator.h"
-#include "coden/store/run_layout.h"
+#include "coden/store/run_store.h"
 #include "coden/sample/schedule.h"
 #include "coden/store/parquet_file.h"
 #include "coden/snapshot/snapshot_options.h"
@@ -26,15 +27,18 @@ struct SnapshotProvenance {
 std::shared_ptr<arrow::Schema> SnapshotSchema(
     const std::shared_ptr<arrow::DataType>& id_type, SnapshotLayout layout, int width);
 
-/// The `snapshot` stage: write the rows of every snapshot as one file of the run
-/// directory. Emits nothing; files() says what was written.
+/// The `snapshot` stage: write the rows of every snapshot as one file into the stage of
+/// the run, to be committed. Emits nothing.
 class SnapshotWriter : public Operator {
  public:
-  /// `schedule` must outlive the stage.
-  SnapshotWriter(const SnapshotOptions& options, RunLayout layout,
-                 const Schedule& schedule, int width, SnapshotProvenance provenance);
+  /// Called with every snapshot's number and file, in order, once it is complete.
+  using OnFile = std::function<arrow::Status(int snapshot, FileRecord file)>;
 
-  const std::vector<FileRecord>& files() const { return files_; }
+  /// `store` and `schedule` must outlive the stage. The first `num_done` snapshots are
+  /// there already.
+  SnapshotWriter(const SnapshotOptions& options, RunStore& store,
+                 const Schedule& schedule, int width, SnapshotProvenance provenance,
+                 int num_done, OnFile on_file);
 
   std::string_view name() const override { return "snapshot"; }
   arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
@@ -49,14 +53,14 @@ class SnapshotWriter : public Operator {
   arrow::Result<BatchPtr> Arrange(const arrow::RecordBatch& batch) const;
 
   SnapshotOptions options_;
-  RunLayout layout_;
+  RunStore& store_;
   const Schedule& schedule_;
   int width_;
   SnapshotProvenance provenance_;
+  OnFile on_file_;
   SchemaPtr file_schema_;
-  int open_snapshot_ = -1;
+  int open_snapshot_;
   std::unique_ptr<ParquetFileWriter> file_;
-  std::vector<FileRecord> files_;
 };
 
 }  // namespace coden

@@ -32,7 +32,10 @@ struct InputRecord {
   bool operator==(const InputRecord&) const = default;
 };
 
-/// A part of the run: `embed` (read to snapshot) or `train`.
+/// The names of the parts of a run.
+inline constexpr std::string_view kEmbedPart = "embed";  ///< read to snapshot
+inline constexpr std::string_view kTrainPart = "train";
+
 struct PartRecord {
   std::string name;
   bool complete = true;     ///< false: snapshots of its schedule are still to come

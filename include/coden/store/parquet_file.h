@@ -65,6 +65,10 @@ arrow::Result<FileRecord> WriteParquetFile(std::string path, std::string stage_p
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     std::shared_ptr<arrow::io::RandomAccessFile> file, const std::string& shown,
     const std::vector<std::string>& columns = {});
+/// The same for a file that a manifest names, also while its commit is being finished.
+arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
+    const RunStore& store, const FileRecord& record,
+    const std::vector<std::string>& columns = {});
 /// The same for a file of a run, at its place.
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const RunStore& store, std::string_view name,

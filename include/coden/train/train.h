@@ -8,6 +8,7 @@
 
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
+#include "coden/store/file_record.h"
 
 namespace coden {
 
@@ -18,11 +19,12 @@ struct TrainSummary {
   std::int64_t num_unknown = 0;   ///< labels of nodes that appear in none: left out
   int num_predictions = 0;
   double micro_f1_average = 0.0;  ///< test, over prediction times, mean over runs
+  std::vector<FileRecord> files;  ///< staged, to be committed
 };
 
 /// Train `settings.train.model` on the snapshots of `settings.run.directory` and the
-/// labels of `settings.input.labels`; write predictions, metrics and the model beside the
-/// snapshots.
+/// labels of `settings.input.labels`; write predictions, metrics and the model into the
+/// stage of the run.
 ///
 /// The only entrance of the folder: LibTorch stops here, and so do its exceptions.
 arrow::Result<TrainSummary> Train(const Settings& settings, const RunContext& context);

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "coden/pipeline/progress.h"
+#include "coden/pipeline/run_inputs.h"
+#include "coden/sample/schedule.h"
+#include "coden/store/manifest.h"
+
+namespace coden {
+
+/// What the first pass over the log finds out.
+struct SchedulePassResult {
+  Schedule schedule;             ///< of the rows that were read: all, or the added ones
+  RunProgress progress;          ///< with everything but the embedding's part
+  std::vector<SavedNode> nodes;  ///< by node
+  std::vector<StageFigure> figures;
+  std::vector<std::string> notes;
+};
+
+/// First pass: read -> partition -> sample. Numbers every node of the log in
+/// `inputs.nodes`. With an earlier run, which must be embedded to the end of its
+/// schedule, only the rows that were added are read, and the schedule goes on.
+arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
+                                                  RunInputs& inputs,
+                                                  const RunContext& context,
+                                                  const EarlierRun* earlier = nullptr);
+
+}  // namespace coden

@@ -1,0 +1,39 @@
+#include "cli/command_internal.h"
+#include "coden/pipeline/error.h"
+#include "coden/store/commit.h"
+
+namespace coden {
+
+arrow::Status VerifyCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output) {
+  if (line.words.size() != 1) return UsageError("`verify` needs one run directory");
+  ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(line.words.front()));
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
+  if (!manifest) return InputError("there is no committed run in '", store->Show(), "'");
+  ARROW_ASSIGN_OR_RAISE(const auto files, VerifyFiles(*store, *manifest));
+
+  ResultsTable table;
+  table.title = "Files of the run";
+  table.columns = {{"files", "files", ColumnType::kInteger},
+                   {"bytes", "bytes", ColumnType::kInteger},
+                   {"damaged", "damaged", ColumnType::kInteger}};
+  std::int64_t bytes = 0;
+  std::int64_t damaged = 0;
+  std::string first;
+  for (const VerifiedFile& file : files) {
+    bytes += file.size;
+    if (file.problem.empty()) continue;
+    if (damaged++ == 0) first = "'" + store->Show(file.path) + "' " + file.problem;
+    context.progress->Note("damaged: '" + store->Show(file.path) + "' " + file.problem);
+  }
+  table.rows = {{static_cast<std::int64_t>(files.size()), bytes, damaged}};
+  *output = Render(table, format);
+  if (damaged == 0) return arrow::Status::OK();
+  return CorruptionError(damaged, " of ", files.size(),
+                         " files of the run are not what was written; rebuild it with "
+                         "`coden run --force`; the first: ",
+                         first);
+}
+
+}  // namespace coden

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "coden/pipeline/embed_pass.h"
+#include "coden/store/manifest.h"
+
+namespace coden {
+
+/// Commit a running embedding every so often, so that a killed run loses little.
+///
+/// The thread that embeds writes the state as of a snapshot into the stage; when the
+/// thread that writes has come to the end of that snapshot, it commits both. One state is
+/// on its way at a time, so neither waits for the other.
+class Checkpointer : public EmbedObserver {
+ public:
+  /// `manifest` has the part `embed`, whose first snapshots are `schedule`'s with a proven
+  /// error. All references must outlive the object, which alone changes `manifest`
+  /// meanwhile.
+  Checkpointer(RunStore& store, Manifest* manifest, const Schedule& schedule,
+               const RunProgress& progress, int commit_interval);
+
+  arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) override;
+  arrow::Status OnWritten(int snapshot, FileRecord file) override;
+
+  /// The pass is over: commit everything, with `complete` as the new part.
+  arrow::Status Finish(const EmbedPassResult& result, PartRecord part);
+
+ private:
+  // The state after a snapshot, on its way to be committed with it.
+  struct Tray {
+    int snapshot;
+    std::vector<FileRecord> files;
+    EngineMemory engine;
+    ColumnRange columns;
+    std::vector<double> error_bounds;  // of all snapshots that this run has taken
+  };
+
+  /// Add to `part` the snapshots that wait, the schedule up to `num_snapshots`, and the
+  /// state of then.
+  arrow::Status Fill(int num_snapshots, const std::vector<double>& error_bounds,
+                     const RunProgress& progress, std::vector<FileRecord> state,
+                     PartRecord* part);
+
+  RunStore& store_;
+  Manifest* manifest_;
+  Schedule schedule_;
+  const RunProgress& progress_;
+  std::chrono::seconds interval_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::vector<FileRecord> waiting_;  // snapshots that are staged, not committed
+  std::mutex mutex_;
+  std::optional<Tray> tray_;
+};
+
+}  // namespace coden

@@ -1,0 +1,266 @@
+#include <algorithm>
+
+#include <arrow/table.h>
+
+#include "coden/pipeline/error.h"
+#include "coden/pipeline/resources.h"
+#include "coden/pipeline/schedule_pass.h"
+#include "coden/read/labels.h"
+#include "coden/report/printable.h"
+#include "coden/store/commit.h"
+#include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
+#include "coden/version.h"
+#include "pipeline/checkpointer_internal.h"
+#include "pipeline/embed_part_internal.h"
+
+namespace coden {
+
+namespace {
+
+arrow::Result<Schedule> ReadSchedule(const RunStore& store, std::string_view name) {
+  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name));
+  return ScheduleFromTable(*table);
+}
+
+class EmbedPart {
+ public:
+  EmbedPart(const Settings& settings, const Fingerprints& prints, RunStore& store,
+            Manifest* manifest, const RunContext& context)
+      : settings_(settings),
+        prints_(prints),
+        store_(store),
+        manifest_(manifest),
+        context_(context) {}
+
+  // Everything from the start of the log. Whatever can refuse the run comes before the
+  // files of an earlier one are touched.
+  arrow::Status Rebuild() {
+    ARROW_ASSIGN_OR_RAISE(inputs_, RunInputs::Open(settings_));
+    ARROW_ASSIGN_OR_RAISE(SchedulePassResult pass,
+                          RunSchedulePass(settings_, inputs_, context_));
+    schedule_ = pass.schedule;
+    ARROW_RETURN_NOT_OK(Plan(pass.progress));
+    ARROW_RETURN_NOT_OK(Withdraw(store_, {kEmbedPart, kTrainPart}, manifest_));
+    ARROW_RETURN_NOT_OK(Recover(store_, manifest_));
+    ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
+    return EmbedRest({});
+  }
+
+  // Finish the schedule there is, then go on with what was added to the inputs.
+  arrow::Status GoOn(const PartRecord& existing, const InputChange& change) {
+    ARROW_RETURN_NOT_OK(LoadState());
+    const EarlierRun earlier{store_, progress_, EdgeFiles(existing.inputs)};
+    ARROW_ASSIGN_OR_RAISE(inputs_, RunInputs::Open(settings_, &earlier));
+    ARROW_RETURN_NOT_OK(CheckHistory(settings_, inputs_, progress_, change.verify_log));
+    if (!existing.complete) {
+      context_.progress->Note("embedding: going on after " +
+                              CountOf(progress_.num_snapshots, "of ") +
+                              CountOf(static_cast<std::int64_t>(schedule_.size()),
+                                      "snapshots"));
+      ARROW_RETURN_NOT_OK(Plan(progress_));
+      ARROW_RETURN_NOT_OK(EmbedRest(existing.notes));
+    }
+    return change.grown ? Append() : arrow::Status::OK();
+  }
+
+ private:
+  // Only the rows that were added to the log of the earlier run.
+  arrow::Status Append() {
+    ARROW_RETURN_NOT_OK(LoadState());
+    const PartRecord existing = *manifest_->Find(kEmbedPart);
+    const EarlierRun earlier{store_, progress_, EdgeFiles(existing.inputs)};
+    ARROW_ASSIGN_OR_RAISE(inputs_, RunInputs::Open(settings_, &earlier));
+    const RunProgress before = progress_;
+    ARROW_ASSIGN_OR_RAISE(SchedulePassResult pass,
+                          RunSchedulePass(settings_, inputs_, context_, &earlier));
+    const auto num_new = static_cast<std::int64_t>(pass.schedule.size());
+    schedule_.insert(schedule_.end(), pass.schedule.begin(), pass.schedule.end());
+    if (num_new == 0) {
+      context_.progress->Note("the inputs have nothing new to predict: kept as it was");
+      return KeepAs(existing, pass.notes);
+    }
+    ARROW_RETURN_NOT_OK(Plan(pass.progress));
+    const std::int64_t used = before.sampler.num_events;
+    const std::int64_t added = pass.progress.sampler.num_events - used;
+    pass.notes.push_back("added to an earlier run: " + CountOf(used, "rows and ") +
+                         CountOf(before.sampler.num_snapshots, "snapshots were kept, ") +
+                         CountOf(added, "rows and ") +
+                         CountOf(num_new, "snapshots are new: ") +
+                         FormatFixed(100.0 * static_cast<double>(used) /
+                                         static_cast<double>(used + added),
+                                     1) +
+                         " % of the rows were not read again");
+    const std::vector<std::string> notes = pass.notes;
+    ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
+    return EmbedRest(notes);
+  }
+
+  arrow::Status LoadState() {
+    ARROW_ASSIGN_OR_RAISE(const std::string text, store_.ReadText(RunLayout::kProgress));
+    ARROW_ASSIGN_OR_RAISE(progress_,
+                          ProgressFromJson(text, store_.Show(RunLayout::kProgress)));
+    ARROW_ASSIGN_OR_RAISE(schedule_, ReadSchedule(store_, RunLayout::kPlan));
+    if (progress_.num_snapshots > static_cast<int>(schedule_.size()))
+      return CorruptionError("the state of '", store_.Show(), "' contradicts itself");
+    if (progress_.num_snapshots == 0) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const Schedule done, ReadSchedule(store_, RunLayout::kSchedule));
+    if (static_cast<int>(done.size()) != progress_.num_snapshots)
+      return CorruptionError("the state of '", store_.Show(), "' contradicts itself");
+    std::copy(done.begin(), done.end(), schedule_.begin());
+    return arrow::Status::OK();
+  }
+
+  // How many columns at a time, for the snapshots that are still to come.
+  arrow::Status Plan(const RunProgress& progress) {
+    std::int64_t num_labelled = 0;
+    if (!settings_.input.labels.empty()) {
+      ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings_.input));
+      num_labelled = labels.nodes->size();
+    }
+    const Schedule rest(schedule_.begin() + progress.num_snapshots, schedule_.end());
+    const ResourceEstimate needs =
+        EstimateResources(settings_, inputs_, rest, num_labelled);
+    columns_per_pass_ = needs.columns_per_pass;
+    return CheckResources(settings_, needs);
+  }
+
+  PartRecord NewPart() const {
+    PartRecord part;
+    part.name = kEmbedPart;
+    part.version = kVersion;
+    part.fingerprint = prints_.embed;
+    part.parameters = EmbedParameters(settings_);
+    part.inputs = prints_.embed_inputs;
+    return part;
+  }
+
+  // From here on the run is what the new schedule says, and has the snapshots it had.
+  arrow::Status CommitSchedule(SchedulePassResult pass) {
+    for (const std::string& note : pass.notes) context_.progress->Note(note);
+    Manifest next = *manifest_;
+    PartRecord part = NewPart();
+    part.complete = false;
+    part.figures = figures_ = std::move(pass.figures);
+    part.notes = std::move(pass.notes);
+    if (const PartRecord* existing = next.Find(kEmbedPart)) part.files = existing->files;
+    progress_ = std::move(pass.progress);
+    inputs_.saved = std::move(pass.nodes);
+    ARROW_ASSIGN_OR_RAISE(const auto rows, ScheduleToBatch(schedule_));
+    ARROW_ASSIGN_OR_RAISE(FileRecord plan,
+                          StageParquetFile(store_, RunLayout::kPlan, *rows));
+    ARROW_ASSIGN_OR_RAISE(FileRecord nodes,
+                          StageNodes(store_, *inputs_.nodes, inputs_.saved));
+    ARROW_ASSIGN_OR_RAISE(FileRecord progress,
+                          store_.StageText(RunLayout::kProgress, ToJson(progress_)));
+    for (FileRecord* file : {&plan, &nodes, &progress})
+      part.ReplaceFile(std::move(*file));
+    next.Replace(std::move(part));
+    return Commit(store_, std::move(next), manifest_);
+  }
+
+  // Embed the snapshots of the schedule that are not there yet.
+  arrow::Status EmbedRest(std::vector<std::string> notes) {
+    const PartRecord open = *manifest_->Find(kEmbedPart);
+    if (notes.empty()) notes = open.notes;
+    Checkpointer checkpointer(store_, manifest_, schedule_, progress_,
+                              settings_.run.commit_interval);
+    ARROW_ASSIGN_OR_RAISE(
+        const EmbedPassResult embedded,
+        RunEmbedPasses(settings_, inputs_,
+                       {schedule_,
+                        progress_,
+                        {open.fingerprint, open.parameters, prints_.input},
+                        columns_per_pass_},
+                       store_, checkpointer, context_));
+    const auto& bounds = embedded.error_bounds;
+    const double worst =
+        bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
+    if (worst > settings_.embed.epsilon) {
+      notes.push_back("the files round their numbers, so their error is up to " +
+                      FormatScientific(worst, 1) + " per node, above `embed.epsilon`");
+      context_.progress->Note(notes.back());
+    }
+    PartRecord part = open;
+    part.complete = true;
+    part.notes = std::move(notes);
+    part.figures = figures_.empty() ? open.figures : figures_;
+    part.figures.insert(part.figures.end(), embedded.figures.begin(),
+                        embedded.figures.end());
+    return checkpointer.Finish(embedded, std::move(part));
+  }
+
+  // The inputs were written anew, or have rows that change nothing.
+  arrow::Status KeepAs(PartRecord part, const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) context_.progress->Note(note);
+    part.fingerprint = prints_.embed;
+    part.parameters = EmbedParameters(settings_);
+    part.inputs = prints_.embed_inputs;
+    Manifest next = *manifest_;
+    next.Replace(std::move(part));
+    return Commit(store_, std::move(next), manifest_);
+  }
+
+  const Settings& settings_;
+  const Fingerprints& prints_;
+  RunStore& store_;
+  Manifest* manifest_;
+  const RunContext& context_;
+  RunInputs inputs_;
+  Schedule schedule_;
+  RunProgress progress_;
+  std::vector<StageFigure> figures_;
+  int columns_per_pass_ = 0;
+};
+
+}  // namespace
+
+arrow::Status AnotherRun(const RunStore& store, const Settings& settings,
+                         const PartRecord& existing) {
+  std::string why = DifferingSettings(EmbedParameters(settings), existing.parameters);
+  if (why.empty()) why = "it was made by coden " + existing.version;
+  return UsageError("'", store.Show(),
+                    "' holds a run with other settings; choose another `run.directory`, "
+                    "or rebuild it with --force: ",
+                    why);
+}
+
+arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> parts,
+                       Manifest* manifest) {
+  ARROW_RETURN_NOT_OK(store.Remove(RunLayout::kSuccess));
+  Manifest next = *manifest;
+  bool dropped = false;
+  for (const std::string_view part : parts) dropped = next.Drop(part) || dropped;
+  return dropped ? Commit(store, std::move(next), manifest) : arrow::Status::OK();
+}
+
+arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool force,
+                                     const Fingerprints& prints, RunStore& store,
+                                     Manifest* manifest, const RunContext& context) {
+  EmbedPart work(settings, prints, store, manifest, context);
+  const PartRecord* found = manifest->Find(kEmbedPart);
+  if (found == nullptr || force) return work.Rebuild();
+  const PartRecord existing = *found;
+  const bool same_settings =
+      existing.version == kVersion &&
+      DifferingSettings(EmbedParameters(settings), existing.parameters).empty();
+  if (!same_settings) return AnotherRun(store, settings, existing);
+  ARROW_RETURN_NOT_OK(CheckFiles(store, existing));
+  if (existing.complete && existing.fingerprint == prints.embed) {
+    context.progress->Note("embedding: settings and inputs are unchanged, skipped");
+    return arrow::Status::OK();
+  }
+  InputChange change = CompareInputs(existing.inputs, prints.embed_inputs);
+  if (!change.lost.empty()) {
+    return UsageError("the history of the run in '", store.Show(),
+                      "' has changed; give it back, choose another `run.directory`, or "
+                      "rebuild with --force: ",
+                      change.lost);
+  }
+  // Other prediction times make the log go on without a new row.
+  change.grown = change.grown || existing.parameters != EmbedParameters(settings);
+  ARROW_RETURN_NOT_OK(store.Remove(RunLayout::kSuccess));
+  return work.GoOn(existing, change);
+}
+
+}  // namespace coden

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <arrow/status.h>
+
+#include "coden/pipeline/fingerprint.h"
+#include "coden/pipeline/progress.h"
+#include "coden/pipeline/settings.h"
+#include "coden/store/manifest.h"
+#include "coden/store/run_store.h"
+
+namespace coden {
+
+/// Bring the part `embed` of the run up to date and commit it:
+///   - nothing there, or `force`: schedule and embed the log from its start;
+///   - a schedule that is not embedded to its end: go on where the last commit was;
+///   - more rows in the log or the features than before: schedule and embed these;
+///   - settings and inputs unchanged: nothing.
+/// Anything else is refused, and then nothing has been touched.
+arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool force,
+                                     const Fingerprints& prints, RunStore& store,
+                                     Manifest* manifest, const RunContext& context);
+
+/// The error of a run directory whose embedding was made in another way.
+arrow::Status AnotherRun(const RunStore& store, const Settings& settings,
+                         const PartRecord& existing);
+
+/// Take parts out of the run before they are made anew: a run that is killed meanwhile
+/// must not be taken for the one before.
+arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> parts,
+                       Manifest* manifest);
+
+}  // namespace coden

@@ -1,0 +1,118 @@
+#include "coden/state/run_progress.h"
+
+#include <nlohmann/json.hpp>
+
+#include "coden/pipeline/error.h"
+
+namespace coden {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int kFormatVersion = 1;
+
+json ToJson(const ClockMemory& clock) {
+  return {{"start_time", clock.start_time},
+          {"rows", clock.rows},
+          {"last_time", clock.last_time},
+          {"num_predictions", clock.num_predictions},
+          {"rows_per_batch", clock.rows_per_batch}};
+}
+
+ClockMemory ClockFromJson(const json& value) {
+  return {value.at("start_time"), value.at("rows"), value.at("last_time"),
+          value.at("num_predictions"), value.at("rows_per_batch")};
+}
+
+json ToJson(const SamplerMemory& sampler) {
+  return {{"num_snapshots", sampler.num_snapshots},
+          {"prediction", sampler.prediction},
+          {"num_events", sampler.num_events},
+          {"mass", sampler.mass},
+          {"repeated", sampler.counts.repeated},
+          {"self_loops", sampler.counts.self_loops},
+          {"missing_deletions", sampler.counts.missing_deletions},
+          {"expired", sampler.counts.expired}};
+}
+
+SamplerMemory SamplerFromJson(const json& value) {
+  return {value.at("num_snapshots"),
+          value.at("prediction"),
+          value.at("num_events"),
+          value.at("mass"),
+          {value.at("repeated"), value.at("self_loops"), value.at("missing_deletions"),
+           value.at("expired")}};
+}
+
+}  // namespace
+
+std::int64_t RunProgress::RowAfter(std::int64_t events) const {
+  for (const LogSegment& segment : log) {
+    if (events < segment.first_event + segment.num_events)
+      return segment.first_row + std::max<std::int64_t>(events - segment.first_event, 0);
+  }
+  return log.empty() ? 0 : log.back().end_row();
+}
+
+std::string ToJson(const RunProgress& progress) {
+  json log = json::array();
+  for (const LogSegment& segment : progress.log) {
+    log.push_back({{"first_row", segment.first_row},
+                   {"first_event", segment.first_event},
+                   {"num_events", segment.num_events},
+                   {"hash", segment.hash}});
+  }
+  json column_files = json::array();
+  for (const ColumnRange& range : progress.column_files)
+    column_files.push_back({range.begin, range.end});
+  const json value = {{"format_version", kFormatVersion},
+                      {"clock", ToJson(progress.clock)},
+                      {"sampler", ToJson(progress.sampler)},
+                      {"log", log},
+                      {"feature_rows", progress.feature_rows},
+                      {"feature_hash", progress.feature_hash},
+                      {"update_hash", progress.update_hash},
+                      {"num_snapshots", progress.num_snapshots},
+                      {"pushed", progress.engine.pushed},
+                      {"bounds", progress.engine.bounds},
+                      {"in_double", progress.engine.in_double},
+                      {"column_files", column_files}};
+  return value.dump(1) + "\n";
+}
+
+arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
+                                            const std::string& shown) {
+  const json value = json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
+  // The library reports a missing key or a wrong type by throwing; the fence is here.
+  try {
+    if (value.at("format_version") != kFormatVersion) {
+      return CorruptionError("'", shown, "' has a format this version does not know; ",
+                             "rebuild the run with --force: ",
+                             value.at("format_version").dump());
+    }
+    RunProgress progress;
+    progress.clock = ClockFromJson(value.at("clock"));
+    progress.sampler = SamplerFromJson(value.at("sampler"));
+    for (const json& segment : value.at("log")) {
+      progress.log.push_back({segment.at("first_row"), segment.at("first_event"),
+                              segment.at("num_events"), segment.at("hash")});
+    }
+    progress.feature_rows = value.at("feature_rows");
+    progress.feature_hash = value.at("feature_hash");
+    progress.update_hash = value.at("update_hash");
+    progress.num_snapshots = value.at("num_snapshots");
+    progress.engine.pushed = value.at("pushed");
+    progress.engine.bounds = value.at("bounds").get<std::vector<double>>();
+    progress.engine.in_double = value.at("in_double").get<std::vector<bool>>();
+    for (const json& range : value.at("column_files"))
+      progress.column_files.push_back({range.at(0), range.at(1)});
+    return progress;
+  } catch (const json::exception& exception) {
+    return CorruptionError("'", shown,
+                           "' is damaged; rebuild the run with --force: ",
+                           exception.what());
+  }
+}
+
+}  // namespace coden

@@ -1,0 +1,150 @@
+#include "coden/state/saved_columns.h"
+
+#include <algorithm>
+
+#include <arrow/array.h>
+#include <arrow/record_batch.h>
+#include <arrow/table.h>
+#include <arrow/type.h>
+
+#include "coden/pipeline/error.h"
+#include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
+
+namespace coden {
+
+namespace {
+
+// Rows of a row group, which are held twice while they are written.
+constexpr std::int64_t kRowGroupRows = 1 << 15;
+// Columns that are held in memory while they are read.
+constexpr int kColumnsAtOnce = 16;
+
+std::string NameOf(int column) { return "c" + std::to_string(column); }
+
+template <typename Array, typename Number>
+std::shared_ptr<arrow::Array> ToArray(const std::vector<double>& numbers) {
+  return std::make_shared<Array>(
+      static_cast<std::int64_t>(numbers.size()),
+      arrow::Buffer::FromVector(std::vector<Number>(numbers.begin(), numbers.end())));
+}
+
+arrow::Status Damaged(const RunStore& store, const std::string& name) {
+  return CorruptionError("'", store.Show(name),
+                         "' is not the state of this run; rebuild it with --force");
+}
+
+// Give the numbers of one saved column to the engine, chunk by chunk.
+arrow::Status RestoreColumn(const arrow::ChunkedArray& saved, bool in_double, int column,
+                            EmbeddingEngine& engine) {
+  std::int64_t row = 0;
+  for (const auto& chunk : saved.chunks()) {
+    std::vector<double> numbers(chunk->length());
+    const auto copy = [&](const auto& array) {
+      std::copy_n(array.raw_values(), array.length(), numbers.begin());
+    };
+    in_double ? copy(static_cast<const arrow::DoubleArray&>(*chunk))
+              : copy(static_cast<const arrow::FloatArray&>(*chunk));
+    engine.RestoreNumbers(column, row, numbers);
+    row += chunk->length();
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::vector<NodeId>> LoadConnected(const RunStore& store,
+                                                 const std::string& name,
+                                                 NodeId num_nodes) {
+  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name, {"node"}));
+  ARROW_ASSIGN_OR_RAISE(const auto batch, table->CombineChunksToBatch());
+  if (batch->column(0)->type_id() != arrow::Type::INT32) return Damaged(store, name);
+  const auto& nodes = static_cast<const arrow::Int32Array&>(*batch->column(0));
+  std::vector<NodeId> connected(nodes.raw_values(), nodes.raw_values() + nodes.length());
+  std::vector<bool> found(num_nodes, false);
+  for (const NodeId node : connected) {
+    if (node < 0 || node >= num_nodes || found[node]) return Damaged(store, name);
+    found[node] = true;
+  }
+  return connected;
+}
+
+}  // namespace
+
+arrow::Result<FileRecord> StageColumns(RunStore& store, const Embedder& embedder,
+                                       const ColumnRange& columns) {
+  const EmbeddingEngine& engine = embedder.engine();
+  const std::vector<NodeId> connected = engine.ConnectedNodes();
+  const std::vector<bool> in_double = engine.Memory().in_double;
+  arrow::FieldVector fields = {arrow::field("node", arrow::int32(), false)};
+  for (int column = 0; column < columns.size(); ++column) {
+    fields.push_back(arrow::field(NameOf(columns.begin + column),
+                                  in_double[column] ? arrow::float64() : arrow::float32(),
+                                  false));
+  }
+  const auto schema = arrow::schema(fields);
+  // Compressing takes longer than writing, and saves a tenth.
+  ParquetFileOptions options;
+  options.compression = SnapshotCompression::kNone;
+  options.row_group_rows = kRowGroupRows;
+  ARROW_ASSIGN_OR_RAISE(
+      auto writer, ParquetFileWriter::Stage(store, RunLayout::Columns(columns.begin),
+                                            schema, options));
+  const auto num_rows = static_cast<std::int64_t>(connected.size());
+  for (std::int64_t first = 0; first < num_rows; first += kRowGroupRows) {
+    const std::int64_t rows = std::min(kRowGroupRows, num_rows - first);
+    arrow::ArrayVector arrays = {std::make_shared<arrow::Int32Array>(
+        rows, arrow::Buffer::FromVector(std::vector<NodeId>(
+                  connected.begin() + first, connected.begin() + first + rows)))};
+    std::vector<double> numbers(rows);
+    for (int column = 0; column < columns.size(); ++column) {
+      engine.CopyNumbers(column, first, numbers);
+      arrays.push_back(in_double[column] ? ToArray<arrow::DoubleArray, double>(numbers)
+                                         : ToArray<arrow::FloatArray, float>(numbers));
+    }
+    ARROW_RETURN_NOT_OK(writer->Write(*arrow::RecordBatch::Make(schema, rows, arrays)));
+  }
+  return writer->Close();
+}
+
+arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
+                          const ColumnRange& columns, Embedder& embedder) {
+  EmbeddingEngine& engine = embedder.engine();
+  EngineMemory memory;
+  memory.pushed = progress.engine.pushed;
+  bool restored = false;
+  for (const ColumnRange& file : progress.column_files) {
+    const std::string name = RunLayout::Columns(file.begin);
+    if (static_cast<int>(progress.engine.bounds.size()) < file.end ||
+        progress.engine.in_double.size() != progress.engine.bounds.size()) {
+      return Damaged(store, std::string(RunLayout::kProgress));
+    }
+    if (!restored) {
+      memory.bounds.assign(progress.engine.bounds.begin() + columns.begin,
+                           progress.engine.bounds.begin() + columns.end);
+      memory.in_double.assign(progress.engine.in_double.begin() + columns.begin,
+                              progress.engine.in_double.begin() + columns.end);
+      ARROW_ASSIGN_OR_RAISE(const auto connected,
+                            LoadConnected(store, name, engine.num_nodes()));
+      engine.Restore(embedder.graph().graph(), connected, memory);
+      restored = true;
+    }
+    const int end = std::min(file.end, columns.end);
+    for (int first = std::max(file.begin, columns.begin); first < end;
+         first += kColumnsAtOnce) {
+      const int last = std::min(end, first + kColumnsAtOnce);
+      std::vector<std::string> names;
+      for (int column = first; column < last; ++column) names.push_back(NameOf(column));
+      ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name, names));
+      for (int column = first; column < last; ++column) {
+        const auto saved = table->GetColumnByName(NameOf(column));
+        const bool in_double = memory.in_double[column - columns.begin];
+        if (!saved->type()->Equals(in_double ? arrow::float64() : arrow::float32()))
+          return Damaged(store, name);
+        ARROW_RETURN_NOT_OK(
+            RestoreColumn(*saved, in_double, column - columns.begin, engine));
+      }
+    }
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace coden
