@@ -56,14 +56,14 @@ arrow::Result<Manifest> LoadOrGiveUp(RunStore& store, bool force) {
 
 arrow::Result<PartRecord> RunTrainPart(const Settings& settings,
                                        const Fingerprints& prints,
-                                       const TrainStage& train,
+                                       const TrainStage& train, RunStore& store,
                                        const RunContext& context) {
   if (!train) {
     return UsageError(
         "this program was built without training; build with -Dtrain=enabled");
   }
   const auto start = std::chrono::steady_clock::now();
-  ARROW_ASSIGN_OR_RAISE(TrainSummary summary, train(settings, context));
+  ARROW_ASSIGN_OR_RAISE(TrainSummary summary, train(settings, store, context));
   PartRecord part;
   part.name = kTrainPart;
   part.version = kVersion;
@@ -159,7 +159,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
     } else {
       ARROW_RETURN_NOT_OK(store->Remove(RunLayout::kSuccess));
       ARROW_ASSIGN_OR_RAISE(auto part,
-                            RunTrainPart(settings, prints, request.train, context));
+                            RunTrainPart(settings, prints, request.train, *store, context));
       Manifest next = manifest;
       next.Replace(std::move(part));
       ARROW_RETURN_NOT_OK(Commit(*store, std::move(next), &manifest));

@@ -1,8 +1,8 @@
 // How a run goes from one state to the next.
 //
-//     write   _coden/stage/...           every new file, synced
+//     write   _coden/stage/N+1/...       every new file, synced
 //     publish _coden/manifest-N+1.json   exclusive create: the commit
-//     move    _coden/stage/x -> x        redo: may be done again by whoever comes next
+//     move    _coden/stage/N+1/x -> x    redo: may be done again by whoever comes next
 //     remove  what manifest N named and N+1 does not
 //
 // The manifest is published before the files are moved, because a file like
@@ -102,6 +102,7 @@ arrow::Status Commit(RunStore& store, Manifest next, Manifest* current) {
                                   "': it published '",
                                   store.Show(ManifestName(next.number)), "' first");
   }
+  store.StageFor(next.number + 1);
   ARROW_RETURN_NOT_OK(MoveStaged(store, &next));
   const auto kept = NamesOf(next);
   for (const std::string& name : NamesOf(*current)) {
@@ -115,6 +116,7 @@ arrow::Status Commit(RunStore& store, Manifest next, Manifest* current) {
 }
 
 arrow::Status Recover(RunStore& store, Manifest* manifest) {
+  store.StageFor(manifest->number + 1);
   ARROW_RETURN_NOT_OK(MoveStaged(store, manifest));
   const auto kept = NamesOf(*manifest);
   ARROW_ASSIGN_OR_RAISE(const auto names, store.List({}));

@@ -67,6 +67,11 @@ class LocalRunStore final : public RunStore {
       return arrow::internal::IOErrorFromErrno(errno, "cannot rename '", source, "' to '",
                                                target, "'");
     }
+    // The folder of a commit goes with its last file; one that is not empty stays.
+    if (from.starts_with(RunLayout::kStage)) {
+      std::error_code ignored;
+      fs::remove(fs::path(source).parent_path(), ignored);
+    }
     return SyncParentDirectory(target);
   }
 
@@ -105,7 +110,9 @@ class LocalRunStore final : public RunStore {
   }
 
   arrow::Status SyncStage() override {
-    return SyncParentDirectory(Inside(RunLayout::kStage) + "/");
+    std::error_code ignored;
+    if (!fs::is_directory(Inside(StageFolder()), ignored)) return arrow::Status::OK();
+    return SyncParentDirectory(Inside(StageFolder()) + "/");
   }
 };
 

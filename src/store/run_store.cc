@@ -108,7 +108,11 @@ std::string RunStore::StageName(std::string_view name) const {
   if (!local() && name.starts_with(RunLayout::kSnapshots)) return std::string(name);
   std::string flat(name);
   std::replace(flat.begin(), flat.end(), '/', '~');
-  return std::string(RunLayout::kStage) + "/" + flat;
+  return StageFolder() + "/" + flat;
+}
+
+std::string RunStore::StageFolder() const {
+  return std::string(RunLayout::kStage) + "/" + std::to_string(stage_number_);
 }
 
 }  // namespace coden

@@ -155,13 +155,10 @@ class TrainStage {
 
 }  // namespace
 
-arrow::Result<TrainSummary> Train(const Settings& settings, const RunContext& context) {
+arrow::Result<TrainSummary> Train(const Settings& settings, RunStore& store,
+                                  const RunContext& context) {
   try {
-    if (settings.run.directory.empty()) {
-      return UsageError("training needs a run: set `run.directory`");
-    }
-    ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
-    return TrainStage(settings, *store, context).Run();
+    return TrainStage(settings, store, context).Run();
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
   } catch (const c10::Error& error) {

@@ -21,8 +21,8 @@ enum class Goal {
 };
 
 /// The training stage. It is handed in, so that this library does not depend on LibTorch.
-using TrainStage =
-    std::function<arrow::Result<TrainSummary>(const Settings&, const RunContext&)>;
+using TrainStage = std::function<arrow::Result<TrainSummary>(const Settings&, RunStore&,
+                                                             const RunContext&)>;
 
 struct RunRequest {
   Goal goal = Goal::kAll;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -67,6 +68,11 @@ class RunStore {
   /// interrupted has not moved it yet.
   arrow::Result<std::string> Locate(const FileRecord& record) const;
 
+  /// Files that are staged from now on belong to the commit of manifest `number`. No two
+  /// commits share a name in the stage, so that a manifest never finds a later file where
+  /// it left its own.
+  void StageFor(int number) { stage_number_ = number; }
+
   /// The name under which `name` waits to be committed. Snapshots, whose names are never
   /// given twice, are written to their place in an object store, where moving is copying.
   std::string StageName(std::string_view name) const;
@@ -76,12 +82,14 @@ class RunStore {
            std::string base);
 
   std::string Inside(std::string_view name) const;
+  std::string StageFolder() const;
   arrow::fs::FileSystem& filesystem() const { return *filesystem_; }
 
  private:
   std::string directory_;
   std::shared_ptr<arrow::fs::FileSystem> filesystem_;
   std::string base_;
+  std::atomic<int> stage_number_ = 1;
 };
 
 }  // namespace coden

@@ -9,6 +9,7 @@
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
 #include "coden/store/file_record.h"
+#include "coden/store/run_store.h"
 
 namespace coden {
 
@@ -22,11 +23,12 @@ struct TrainSummary {
   std::vector<FileRecord> files;  ///< staged, to be committed
 };
 
-/// Train `settings.train.model` on the snapshots of `settings.run.directory` and the
+/// Train `settings.train.model` on the snapshots of the run in `store` and the
 /// labels of `settings.input.labels`; write predictions, metrics and the model into the
 /// stage of the run.
 ///
 /// The only entrance of the folder: LibTorch stops here, and so do its exceptions.
-arrow::Result<TrainSummary> Train(const Settings& settings, const RunContext& context);
+arrow::Result<TrainSummary> Train(const Settings& settings, RunStore& store,
+                                  const RunContext& context);
 
 }  // namespace coden
