@@ -69,7 +69,8 @@ def _hasher() -> Callable[[], Any] | None:
         import xxhash
     except ImportError:
         return None
-    return xxhash.xxh3_64
+    hasher: Callable[[], Any] = xxhash.xxh3_64
+    return hasher
 
 
 def _damaged(storage: Storage, file: CommittedFile) -> str:

@@ -155,6 +155,23 @@ def test_verify_without_xxhash_compares_sizes_and_says_so(tmp_path, monkeypatch)
     assert "schedule.parquet' has" in run.verify().problems[0]
 
 
+def test_a_commit_while_files_are_verified(made, monkeypatch):
+    monkeypatch.setattr(coden.verification, "_hasher", lambda: None)
+    run = coden.load(made.folder)
+    look = coden.storage.Storage.open
+
+    def commit_before(storage, name):
+        if name == "schedule.parquet" and made.commits == 1:
+            made.add([1], [[5]])
+            made.add([1], [[6]])
+            made.commit()
+        return look(storage, name)
+
+    monkeypatch.setattr(coden.storage.Storage, "open", commit_before)
+    result = run.verify()
+    assert result.ok and result.files == 4
+
+
 def test_verify_takes_the_newest_manifest(made, monkeypatch):
     monkeypatch.setattr(coden.verification, "_hasher", lambda: None)
     run = coden.load(made.folder)

@@ -66,18 +66,26 @@ def test_a_schedule_that_is_none(made):
     )
 
 
-def test_damaged_pages_are_noticed(made):
-    made.add(list(range(1000)), np.random.default_rng(3).random((1000, 2)), compression="none")
-    table = pa.table({"node": [1], "embedding": [[1.0, 2.0]]})
-    path = made.folder / made.path(1)
-    made.write(made.path(2), table)
+def test_damaged_files_are_noticed(made):
+    values = np.random.default_rng(3).random((1000, 2))
+    options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    made.add(list(range(1000)), values, **options)
     made.commit()
     run = coden.load(made.folder)
+    path = made.folder / made.path(1)
     data = bytearray(path.read_bytes())
-    path.write_bytes(data[: len(data) // 2] + data[len(data) // 2 + 5 :])
-    assert f"'{path}' has {len(data) - 5} bytes instead of {len(data)}" in error(run.snapshot, 1)
-    path.write_bytes(b"\x00\n" * (len(data) // 2) + b"x" * (len(data) % 2))
-    assert f"'{path}' cannot be read" in error(run.snapshot, 1)
+    for damage, reason in [
+        (data[:-5], f"has {len(data) - 5} bytes instead of {len(data)}"),
+        (b"\x00\n" * (len(data) // 2) + data[: len(data) % 2], "cannot be read"),
+        (flipped(data, data.index(values[500].astype(np.float32).tobytes())), "cannot be read"),
+    ]:
+        path.write_bytes(damage)
+        assert f"'{path}' {reason}" in error(run.snapshot, 1)
+
+
+def flipped(data, place):
+    """One bit is another; without checksums of pages, a reader gives another number."""
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
 
 
 @pytest.mark.parametrize(

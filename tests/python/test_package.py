@@ -21,19 +21,28 @@ def blocks(kind):
     return "\n".join(found)
 
 
-def test_the_page_can_be_run(tmp_path, monkeypatch):
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """What the names of the page are after its lines have run."""
     folder = embed(tmp_path)
     (tmp_path / "runs").mkdir()
     folder.rename(tmp_path / "runs" / "my")
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(compile(blocks("python"), "README.md", "exec"), names)
-    assert names["last"].prediction == 3 and len(names["nearest"]) == 5
-    assert names["sequence"].embeddings.shape == (10, names["run"].num_snapshots, 5)
-    assert names["every_second"].mask.any(axis=1).all()
+    return names
+
+
+def test_the_page_can_be_run(page):
+    assert page["last"].prediction == 3 and len(page["nearest"]) == 5
+    assert page["sequence"].embeddings.shape == (10, page["run"].num_snapshots, 5)
+    assert page["every_second"].mask.any(axis=1).all()
+
+
+def test_the_page_can_be_run_with_torch(page):
     pytest.importorskip("torch")
-    exec(compile(blocks("python torch"), "README.md", "exec"), names)
-    assert names["embeddings"].shape == names["sequence"].embeddings.shape
+    exec(compile(blocks("python torch"), "README.md", "exec"), page)
+    assert page["embeddings"].shape == page["sequence"].embeddings.shape
 
 
 def test_mypy_strict(tmp_path):
