@@ -15,13 +15,12 @@ class Storage:
 
     def __init__(self, location: str | os.PathLike[str], filesystem: pa.fs.FileSystem | None):
         text = os.fspath(location)
-        # A URI may carry a key and a secret; no message may.
-        self.name = re.sub(r"(?<=://)[^/@]*@", "***@", text)
+        self.name = _without_secrets(text) if _is_uri(text) else text
         self._filesystem: Any = filesystem
         self._root = text.rstrip("/")
         if filesystem is None:
             try:
-                if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text):
+                if not _is_uri(text):
                     text = os.path.abspath(text)
                 self._filesystem, self._root = pa.fs.FileSystem.from_uri(text)
             except (pa.ArrowException, OSError, ValueError) as error:
@@ -49,3 +48,12 @@ class Storage:
             return None
         except OSError as error:
             raise RunError(f"'{self.path(name)}' cannot be opened: {one_line(error)}") from None
+
+
+def _is_uri(text: str) -> bool:
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text) is not None
+
+
+def _without_secrets(uri: str) -> str:
+    """A URI may carry a key, a secret (with a slash that should be escaped) and options."""
+    return re.sub(r"(?<=://)([^/@]*|[^@]*:[^@]*)@", "***@", uri).partition("?")[0]

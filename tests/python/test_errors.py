@@ -32,9 +32,10 @@ def test_no_run(tmp_path):
     assert str(tmp_path / "file") in error(coden.load, tmp_path / "file")
 
 
-def test_secrets_of_a_uri_are_not_said():
-    text = error(coden.load, "nowhere://key:secret@bucket/run")
-    assert "nowhere://***@bucket/run" in text and "secret" not in text
+@pytest.mark.parametrize("user", ["key:secret", "key:se/secret", "secret"])
+def test_secrets_of_a_uri_are_not_said(user):
+    text = error(coden.load, f"nowhere://{user}@bucket/run?token=secret")
+    assert text.startswith("'nowhere://***@bucket/run' cannot be opened") and "secret" not in text
 
 
 def test_damaged_manifests(made):
