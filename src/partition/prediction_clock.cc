@@ -19,15 +19,17 @@ constexpr int kMaxPredictions = 1'000'000;
 
 }  // namespace
 
-PredictionClock::PredictionClock(const PartitionOptions& options, std::int64_t num_rows)
-    : options_(options), num_rows_(num_rows) {
+PredictionClock::PredictionClock(const PartitionOptions& options, std::int64_t num_rows,
+                                 EventTime log_end)
+    : options_(options), num_rows_(num_rows), log_end_(log_end) {
   if (options_.predictions == 0 && options_.width == 0 && options_.times.empty()) {
     options_.predictions = PartitionOptions::kDefaultPredictions;
   }
 }
 
 arrow::Result<PredictionClock> PredictionClock::Make(const PartitionOptions& options,
-                                                     std::int64_t num_rows) {
+                                                     std::int64_t num_rows,
+                                                     EventTime log_end) {
   const auto* before = std::get_if<InitialBefore>(&options.initial);
   if (before != nullptr && !options.times.empty() &&
       options.times.front() < before->time) {
@@ -35,13 +37,14 @@ arrow::Result<PredictionClock> PredictionClock::Make(const PartitionOptions& opt
         "the first of `partition.times` must not lie before `partition.initial`: ",
         options.times.front(), " and ", before->time);
   }
-  return PredictionClock(options, num_rows);
+  return PredictionClock(options, num_rows, log_end);
 }
 
 arrow::Result<PredictionClock> PredictionClock::Continue(const PartitionOptions& options,
                                                          const ClockMemory& memory,
-                                                         std::int64_t num_rows) {
-  ARROW_ASSIGN_OR_RAISE(PredictionClock clock, Make(options, num_rows));
+                                                         std::int64_t num_rows,
+                                                         EventTime log_end) {
+  ARROW_ASSIGN_OR_RAISE(PredictionClock clock, Make(options, num_rows, log_end));
   clock.started_ = true;
   clock.start_time_ = memory.start_time;
   clock.rows_ = clock.start_rows_ = memory.rows;
@@ -129,12 +132,16 @@ arrow::Result<bool> PredictionClock::Next(EventTime time, std::vector<Mark>* mar
       while (num_predictions_ < count && time > options_.times[num_predictions_]) {
         ARROW_RETURN_NOT_OK(Close(options_.times[num_predictions_], marks));
       }
-      if (num_predictions_ == count) {
+      if (num_predictions_ == count || Waits(options_.times[num_predictions_])) {
         ++num_unused_;
         return false;
       }
     } else if (options_.width > 0) {
       while (time > WidthEnd()) ARROW_RETURN_NOT_OK(Close(WidthEnd(), marks));
+      if (Waits(WidthEnd())) {
+        ++num_unused_;
+        return false;
+      }
     } else if (rows_ > start_rows_ && time > last_time_ && CountBatchIsFull()) {
       ARROW_RETURN_NOT_OK(Close(last_time_, marks));
       for (++count_batch_; CountBatchIsFull(); ++count_batch_) ++num_merged_;
@@ -146,6 +153,14 @@ arrow::Result<bool> PredictionClock::Next(EventTime time, std::vector<Mark>* mar
 }
 
 arrow::Status PredictionClock::Finish(std::vector<Mark>* marks) {
+  const bool by_count = options_.times.empty() && options_.width == 0;
+  if (options_.unfinished == UnfinishedInterval::kWait && !by_count && started_) {
+    if (num_predictions_ > 0) return arrow::Status::OK();
+    return UsageError(
+        "no prediction time has passed yet, so there is nothing to predict; wait for more "
+        "rows, or set `partition.unfinished = predict`: the log ends at ",
+        log_end_);
+  }
   if (!options_.times.empty() && started_) {
     while (num_predictions_ < static_cast<int>(options_.times.size())) {
       ARROW_RETURN_NOT_OK(Close(options_.times[num_predictions_], marks));

@@ -93,11 +93,15 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   const std::int64_t first_row = before.log.empty() ? 0 : before.log.back().end_row();
   const std::int64_t num_rows = inputs.log.num_rows - first_row;
 
+  EventTime log_end = kNoTime;
+  if (settings.partition.unfinished == UnfinishedInterval::kWait) {
+    ARROW_ASSIGN_OR_RAISE(log_end, inputs.log.LastTime());
+  }
   ARROW_ASSIGN_OR_RAISE(
       auto clock, earlier == nullptr
-                      ? PredictionClock::Make(settings.partition, num_rows)
+                      ? PredictionClock::Make(settings.partition, num_rows, log_end)
                       : PredictionClock::Continue(settings.partition, before.clock,
-                                                  before.clock.rows + num_rows));
+                                                  before.clock.rows + num_rows, log_end));
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
                      first_row);
   LateRows late(settings.input.late, earlier ? before.clock.last_time : kNoTime,

@@ -115,6 +115,11 @@ std::vector<Setting> DeclareAll() {
       Declare(
           CODEN_MEMBER(partition, times), TimeList{},
           "Predict at these times; rows after the last one are left out and counted."),
+      Declare(CODEN_MEMBER(partition, unfinished),
+              Choice<UnfinishedInterval>{{{"predict", UnfinishedInterval::kPredict},
+                                          {"wait", UnfinishedInterval::kWait}}},
+              "A prediction time of `width` or `times` that the log has not passed: "
+              "predict with the rows there are, or leave them until more have come."),
 
       Declare(CODEN_MEMBER(sample, bound),
               Choice<ShiftBound>{{{"relative", ShiftBound::kRelative},

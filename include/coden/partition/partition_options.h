@@ -19,6 +19,12 @@ struct InitialBefore {
 
 using InitialGraph = std::variant<InitialFraction, InitialBefore>;
 
+/// What to do about a prediction time that the log has not passed yet.
+enum class UnfinishedInterval {
+  kPredict,  ///< predict with the rows there are
+  kWait,     ///< leave its rows for a later run, when more have come
+};
+
 /// Where the prediction times lie. At most one of the three ways is set; none of them
 /// means kDefaultPredictions equal-count batches.
 struct PartitionOptions {
@@ -28,6 +34,7 @@ struct PartitionOptions {
   int predictions = 0;
   EventTime width = 0;
   std::vector<EventTime> times;
+  UnfinishedInterval unfinished = UnfinishedInterval::kPredict;
 };
 
 }  // namespace coden

@@ -25,15 +25,18 @@ struct ClockMemory {
 class PredictionClock {
  public:
   /// `num_rows` is the length of the whole log, which equal-count batches are a share of.
+  /// `log_end` is its last time, which is asked for where unfinished intervals wait.
   static arrow::Result<PredictionClock> Make(const PartitionOptions& options,
-                                             std::int64_t num_rows);
+                                             std::int64_t num_rows,
+                                             EventTime log_end = kNoTime);
 
   /// Go on where another clock stood, for a log that has `num_rows` events by now. Added
   /// rows are cut into equal-count batches of about the size that the first ones had;
   /// widths and given times go on as they would have.
   static arrow::Result<PredictionClock> Continue(const PartitionOptions& options,
                                                  const ClockMemory& memory,
-                                                 std::int64_t num_rows);
+                                                 std::int64_t num_rows,
+                                                 EventTime log_end = kNoTime);
 
   /// Where this clock stands. Only after Finish.
   ClockMemory memory() const;
@@ -57,21 +60,27 @@ class PredictionClock {
   int num_predictions() const { return num_predictions_; }
   /// Equal-count batches that fell together because one time held all their rows.
   int num_merged() const { return num_merged_; }
-  /// Events after the last prediction time.
+  /// Events after the last prediction time, of an interval that is not finished too.
   std::int64_t num_unused() const { return num_unused_; }
 
  private:
-  PredictionClock(const PartitionOptions& options, std::int64_t num_rows);
+  PredictionClock(const PartitionOptions& options, std::int64_t num_rows,
+                  EventTime log_end);
 
   bool InitialEndsBefore(EventTime time) const;
   void Start(EventTime next_time, std::vector<Mark>* marks);
   arrow::Status Close(EventTime time, std::vector<Mark>* marks);
   std::int64_t CountTarget(int batch) const;
   bool CountBatchIsFull() const;
+  /// Whether rows of the open interval, which ends at `end`, are left for a later run.
+  bool Waits(EventTime end) const {
+    return options_.unfinished == UnfinishedInterval::kWait && end >= log_end_;
+  }
   EventTime WidthEnd() const;
 
   PartitionOptions options_;
   std::int64_t num_rows_;
+  EventTime log_end_;
   std::int64_t rows_ = 0;        // events seen, the next one not included
   EventTime last_time_ = -1;     // of the latest event seen
   bool started_ = false;         // the initial graph has ended
