@@ -14,7 +14,8 @@
 namespace coden {
 
 /// One Parquet input: a file, a directory, a glob or a URI. Files are read in path order,
-/// where folders such as day=2 and day=10 go by their number.
+/// where folders such as day=2 and day=10 go by their number. Such a folder below the one
+/// that the path names is a column of the files in it that have none called so.
 ///
 /// Opening reads footers only. Scan streams: at any time only a few record batches are in
 /// memory, whatever the size of the input. Page checksums are verified where a file has
