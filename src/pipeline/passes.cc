@@ -43,6 +43,8 @@ std::vector<std::string> ScheduleNotes(const RunInputs& inputs, const Settings& 
                                        const Partitioner& partitioner,
                                        const LazySampler& sampler) {
   std::vector<std::string> notes;
+  NoteIf(inputs.log.num_before + inputs.log.num_after,
+         "rows outside `input.from`/`input.until`: not read", &notes);
   const EventCounts& counts = sampler.counts();
   NoteIf(counts.repeated, "rows repeat an edge that is there: ignored", &notes);
   NoteIf(counts.self_loops, "self loops: dropped (`graph.self_loops` keeps them)",

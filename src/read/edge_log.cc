@@ -7,6 +7,7 @@
 #include "coden/read/event_batch.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
+#include "read/time_limits_internal.h"
 
 namespace coden {
 
@@ -19,13 +20,18 @@ arrow::Result<EdgeLog> EdgeLog::Open(const InputOptions& input, EventMode events
   log.columns = {columns.src.name, columns.dst.name, columns.time.name};
   if (columns.op.usable()) log.columns.push_back(columns.op.name);
   log.id_type = columns.src.id_type;
-  log.num_rows = columns.num_rows;
+  ARROW_ASSIGN_OR_RAISE(const RowsInRange rows,
+                        FindRowsInRange(*log.source, input, columns.time,
+                                        columns.num_rows, Refuse(input.edges)));
+  log.num_before = rows.begin;
+  log.num_rows = rows.end - rows.begin;
+  log.num_after = columns.num_rows - rows.end;
   return log;
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> EdgeLog::Scan(
-    std::int64_t batch_rows) const {
-  return source->Scan(columns, batch_rows);
+    std::int64_t batch_rows, std::int64_t first_row) const {
+  return source->Scan(columns, batch_rows, num_before + first_row, num_before + num_rows);
 }
 
 EventReader::EventReader(std::string path, EventMode events, NodeIdMap& nodes)

@@ -8,6 +8,8 @@
 #include <arrow/dataset/api.h>
 #include <arrow/filesystem/api.h>
 #include <arrow/type.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
 #include <parquet/properties.h>
 
 #include "coden/pipeline/error.h"
@@ -101,13 +103,9 @@ class DatasetParquetSource : public ParquetSource {
     ARROW_ASSIGN_OR_RAISE(files_, ListParquetFiles(location, shown_, known));
     ARROW_ASSIGN_OR_RAISE(const auto keys, PartitionKeys::Of(files_));
     format_->default_fragment_scan_options = ScanOptions();
-    std::vector<arrow::dataset::FileSource> sources;
-    for (const File& file : files_) sources.push_back(SourceOf(file));
-    ARROW_RETURN_NOT_OK(ReadFooters(
-        *format_, sources,
-        [&](std::size_t i, Footer footer) { return Take(i, std::move(footer), keys); },
-        [this](std::size_t i, const arrow::Status& status) {
-          return Named(status, files_.size() > 1 ? files_[i].name : std::string());
+    ARROW_RETURN_NOT_OK(
+        VisitFiles([&](std::size_t i, parquet::arrow::FileReader& reader) {
+          return Take(i, reader, keys);
         }));
     ARROW_ASSIGN_OR_RAISE(schema_, keys.AddTo(std::move(schema_)));
     return arrow::Status::OK();
@@ -120,6 +118,14 @@ class DatasetParquetSource : public ParquetSource {
   arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
       const File& file) const override {
     return filesystem_->OpenInputFile(file.path);
+  }
+
+  arrow::Status ForEachFooter(
+      const std::function<arrow::Status(const parquet::FileMetaData&)>& visit)
+      const override {
+    return VisitFiles([&](std::size_t, parquet::arrow::FileReader& reader) {
+      return visit(*reader.parquet_reader()->metadata());
+    });
   }
 
   arrow::Result<std::int64_t> CountRows() const override {
@@ -166,18 +172,39 @@ class DatasetParquetSource : public ParquetSource {
     return {std::move(info), filesystem_};
   }
 
-  arrow::Status Take(std::size_t file, Footer footer, const PartitionKeys& keys) {
+  arrow::Status VisitFiles(
+      const std::function<arrow::Status(std::size_t, parquet::arrow::FileReader&)>& visit)
+      const {
+    std::vector<arrow::dataset::FileSource> sources;
+    for (const File& file : files_) sources.push_back(SourceOf(file));
+    return ReadFooters(
+        *format_, sources, visit, [this](std::size_t i, const arrow::Status& status) {
+          return Named(status, files_.size() > 1 ? files_[i].name : std::string());
+        });
+  }
+
+  arrow::Status Take(std::size_t file, parquet::arrow::FileReader& reader,
+                     const PartitionKeys& keys) {
+    std::shared_ptr<arrow::Schema> own;
+    ARROW_RETURN_NOT_OK(reader.GetSchema(&own));
     if (file == 0) {
       // Refuses two columns of one name.
-      ARROW_ASSIGN_OR_RAISE(schema_, arrow::UnifySchemas({footer.schema}));
+      ARROW_ASSIGN_OR_RAISE(schema_, arrow::UnifySchemas({own}));
     } else {
-      ARROW_ASSIGN_OR_RAISE(schema_, Widen(std::move(schema_), *footer.schema));
+      ARROW_ASSIGN_OR_RAISE(schema_, Widen(std::move(schema_), *own));
     }
-    ARROW_ASSIGN_OR_RAISE(auto folders, keys.ValuesOf(files_[file], *footer.schema));
+    ARROW_ASSIGN_OR_RAISE(auto folders, keys.ValuesOf(files_[file], *own));
     folders_.push_back(std::move(folders));
-    files_[file].num_rows = std::accumulate(footer.group_rows.begin(),
-                                            footer.group_rows.end(), std::int64_t{0});
-    group_rows_.push_back(std::move(footer.group_rows));
+    const auto metadata = reader.parquet_reader()->metadata();
+    auto& group_rows = group_rows_.emplace_back();
+    for (int i = 0; i < metadata->num_row_groups(); ++i) {
+      group_rows.push_back(metadata->RowGroup(i)->num_rows());
+      if (group_rows.back() < 0) {
+        return arrow::Status::Invalid("a row group has fewer than no rows");
+      }
+    }
+    files_[file].num_rows =
+        std::accumulate(group_rows.begin(), group_rows.end(), std::int64_t{0});
     return arrow::Status::OK();
   }
 

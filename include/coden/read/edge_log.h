@@ -15,18 +15,24 @@
 
 namespace coden {
 
-/// The edge log of a run: its source and the columns that are read from it.
+/// The edge log of a run: its source, the columns that are read from it, and the rows
+/// that `input.from` and `input.until` leave of it.
 struct EdgeLog {
   std::unique_ptr<ParquetSource> source;
   std::vector<std::string> columns;  ///< src, dst, time and, for signed events, op
   std::shared_ptr<arrow::DataType> id_type;
-  std::int64_t num_rows = 0;
+  std::int64_t num_rows = 0;    ///< in range
+  std::int64_t num_before = 0;  ///< rows of the source before the range
+  std::int64_t num_after = 0;   ///< and after it
 
-  /// Open `input.edges` and check its schema, reading footers only.
+  /// Open `input.edges` and check its schema. Reads footers, and the time column of row
+  /// groups that a limit falls into. A range without rows is an error of the input.
   static arrow::Result<EdgeLog> Open(const InputOptions& input, EventMode events);
 
+  /// Stream the rows in range from `first_row` on, which counts from the start of the
+  /// range.
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
-      std::int64_t batch_rows) const;
+      std::int64_t batch_rows, std::int64_t first_row = 0) const;
 };
 
 class RisingTimes;

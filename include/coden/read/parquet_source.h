@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -10,6 +11,10 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
+
+namespace parquet {
+class FileMetaData;
+}
 
 namespace coden {
 
@@ -59,6 +64,11 @@ class ParquetSource {
   /// Open one of files() for reading its bytes.
   virtual arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
       const File& file) const = 0;
+
+  /// Read the footers again and call `visit` for each of files(), in order. What Parquet
+  /// throws in `visit` becomes an error that names the file.
+  virtual arrow::Status ForEachFooter(
+      const std::function<arrow::Status(const parquet::FileMetaData&)>& visit) const = 0;
 };
 
 }  // namespace coden
