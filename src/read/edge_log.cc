@@ -34,10 +34,12 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> EdgeLog::Scan(
   return source->Scan(columns, batch_rows, num_before + first_row, num_before + num_rows);
 }
 
-EventReader::EventReader(std::string path, EventMode events, NodeIdMap& nodes)
+EventReader::EventReader(std::string path, EventMode events, NodeIdMap& nodes,
+                         std::int64_t first_row)
     : path_(std::move(path)),
       events_(events),
       nodes_(nodes),
+      next_row_(first_row),
       order_(std::make_unique<RisingTimes>()) {}
 
 EventReader::~EventReader() = default;
@@ -50,7 +52,7 @@ arrow::Result<SchemaPtr> EventReader::Bind(const SchemaPtr& input) {
 arrow::Status EventReader::Push(BatchPtr batch, const Emit& emit) {
   const OnBreach refuse = Refuse(path_);
   const auto place = [&](int column) {
-    return ColumnPlace{columns_[column], rows_, refuse};
+    return ColumnPlace{columns_[column], next_row_, refuse};
   };
   ARROW_ASSIGN_OR_RAISE(const auto src,
                         ReadIds(batch->column(0), nodes_.id_type(), place(0)));
@@ -71,7 +73,7 @@ arrow::Status EventReader::Push(BatchPtr batch, const Emit& emit) {
   for (std::size_t row = 0; row < inserts.size(); ++row) {
     if (!inserts[row]) kinds[row] = static_cast<std::int8_t>(EventKind::kDelete);
   }
-  rows_ += batch->num_rows();
+  next_row_ += batch->num_rows();
   return emit(
       EventBatch(std::move(src_ids), std::move(dst_ids), times, std::move(kinds)));
 }

@@ -41,8 +41,10 @@ class RisingTimes;
 /// numbering nodes through `nodes`. Refuses nulls, negative times and times that fall.
 class EventReader : public Operator {
  public:
-  /// `nodes` must outlive the stage.
-  EventReader(std::string path, EventMode events, NodeIdMap& nodes);
+  /// `nodes` must outlive the stage. `first_row` is the row of the input that the stream
+  /// begins with; errors count from there.
+  EventReader(std::string path, EventMode events, NodeIdMap& nodes,
+              std::int64_t first_row = 0);
   ~EventReader() override;
 
   std::string_view name() const override { return "read"; }
@@ -55,7 +57,7 @@ class EventReader : public Operator {
   EventMode events_;
   NodeIdMap& nodes_;
   std::vector<std::string> columns_;
-  std::int64_t rows_ = 0;
+  std::int64_t next_row_;
   std::unique_ptr<RisingTimes> order_;
 };
 
