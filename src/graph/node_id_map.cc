@@ -199,7 +199,7 @@ class HashNodeIdMap : public NodeIdMap {
 
 arrow::Result<std::shared_ptr<arrow::DataType>> NodeIdMap::IdType(
     const arrow::DataType& type) {
-  if (arrow::is_integer(type.id())) return arrow::int64();
+  if (arrow::is_integer(type.id()) || arrow::is_decimal(type.id())) return arrow::int64();
   if (type.id() == arrow::Type::DICTIONARY) {
     return IdType(*static_cast<const arrow::DictionaryType&>(type).value_type());
   }

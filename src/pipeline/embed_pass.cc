@@ -141,7 +141,7 @@ class EmbedPasses {
     const std::int64_t end_row =
         task_.progress.log.empty() ? 0 : task_.progress.log.back().end_row();
     EventReader reader(settings_.input.edges, settings_.graph.events, *inputs_.nodes,
-                       first_row);
+                       inputs_.log.num_before + first_row);
     ARROW_ASSIGN_OR_RAISE(
         const auto source,
         inputs_.log.Scan(

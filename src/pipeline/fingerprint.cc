@@ -93,8 +93,10 @@ SettingLines ParseLines(std::string_view text) {
   return lines;
 }
 
-// Whether a value is another one that goes on: more prediction times, in their order.
+// Whether a value is another one that goes on: more prediction times, in their order, or
+// another end of the log, which is as good as more rows as long as none is missing.
 bool GoesOn(std::string_view key, std::string_view now, std::string_view before) {
+  if (key == "input.until") return true;
   return key == "partition.times" && !before.empty() && now.starts_with(before) &&
          now.substr(before.size()).starts_with(",");
 }

@@ -22,7 +22,7 @@ arrow::Status ChangedHistory(std::string_view what) {
 arrow::Result<std::string> HashSegment(const Settings& settings, RunInputs& inputs,
                                        const LogSegment& segment) {
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
-                     segment.first_row);
+                     inputs.log.num_before + segment.first_row);
   LogHasher hasher;
   ARROW_ASSIGN_OR_RAISE(const auto rows,
                         inputs.log.Scan(settings.input.batch_rows, segment.first_row,

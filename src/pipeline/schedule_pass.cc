@@ -28,6 +28,8 @@ std::vector<std::string> NotesOf(const Settings& settings, const RunInputs& inpu
                                  const PredictionClock& clock, const EventCounts& counts,
                                  std::int64_t num_late) {
   std::vector<std::string> notes;
+  NoteIf(inputs.log.num_before + inputs.log.num_after,
+         "rows outside `input.from`/`input.until`: not read", &notes);
   NoteIf(counts.repeated, "rows repeat an edge that is there: ignored", &notes);
   NoteIf(counts.self_loops, "self loops: dropped (`graph.self_loops` keeps them)",
          &notes);
@@ -103,9 +105,9 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
                       : PredictionClock::Continue(settings.partition, before.clock,
                                                   before.clock.rows + num_rows, log_end));
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
-                     first_row);
+                     inputs.log.num_before + first_row);
   LateRows late(settings.input.late, earlier ? before.clock.last_time : kNoTime,
-                first_row, settings.input.edges);
+                inputs.log.num_before + first_row, settings.input.edges);
   Partitioner partitioner(std::move(clock));
   LogHasher hasher;
   ARROW_ASSIGN_OR_RAISE(

@@ -56,6 +56,14 @@ std::vector<Setting> DeclareAll() {
               "Without a features file: give every node this many Gaussian features, "
               "drawn from "
               "its id and the seed."),
+      Declare(
+          CODEN_MEMBER(input, from), Text{},
+          "Take the log from this time on: a number in the unit of its times or, where "
+          "they are timestamps or dates, an ISO date or time such as 2024-01-05. Empty "
+          "takes it from the start."),
+      Declare(CODEN_MEMBER(input, until), Text{},
+              "Take the log up to this time, which is not part of it; as `input.from`. "
+              "Row groups outside are not read."),
       Declare(CODEN_MEMBER(input, src), Text{},
               "Column of the edge log: where the edge starts."),
       Declare(CODEN_MEMBER(input, dst), Text{},

@@ -4,6 +4,7 @@
 #include <arrow/array.h>
 #include <arrow/compute/api.h>
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 
 #include "coden/pipeline/error.h"
 #include "read/columns_internal.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr std::string_view kNoNull = "a null is not allowed here; fill or remove the row";
 constexpr std::string_view kTooLarge =
     "a whole number must be below 2^63; rescale a time, give an id as a string";
+constexpr std::string_view kNotWhole =
+    "a decimal must be a whole number below 2^63; rescale a time, give an id as a string";
 constexpr std::string_view kNegativeTime =
     "a time must not be negative; shift the times of all inputs";
 constexpr std::string_view kFallingTime =
@@ -43,15 +46,46 @@ arrow::Status CheckFitsInt64(const arrow::UInt64Array& values, const ColumnPlace
   return arrow::Status::OK();
 }
 
-// Dictionaries are decoded first, because a null may hide among their values.
-arrow::Result<std::shared_ptr<arrow::Array>> CastTo(
-    std::shared_ptr<arrow::Array> array, const std::shared_ptr<arrow::DataType>& type,
-    const ColumnPlace& place) {
-  if (array->type_id() == arrow::Type::DICTIONARY) {
-    const auto& dictionary = static_cast<const arrow::DictionaryType&>(*array->type());
-    ARROW_ASSIGN_OR_RAISE(array, arrow::compute::Cast(*array, dictionary.value_type()));
+arrow::Result<std::shared_ptr<arrow::Array>> DecimalsToInt64(const arrow::Array& values,
+                                                             const ColumnPlace& place) {
+  if (values.type_id() == arrow::Type::DECIMAL32) {
+    // Arrow holds the limits of int64 against 32 bits and refuses every value.
+    const auto& type = static_cast<const arrow::DecimalType&>(*values.type());
+    ARROW_ASSIGN_OR_RAISE(
+        const auto wide,
+        arrow::compute::Cast(values, arrow::decimal128(type.precision(), type.scale())));
+    return DecimalsToInt64(*wide, place);
   }
+  const auto safe = arrow::compute::CastOptions::Safe(arrow::int64());
+  auto whole = arrow::compute::Cast(values, arrow::int64(), safe);
+  if (whole.ok()) return whole;
+  for (std::int64_t row = 0; row < values.length(); ++row) {
+    if (arrow::compute::Cast(*values.Slice(row, 1), arrow::int64(), safe).ok()) continue;
+    ARROW_ASSIGN_OR_RAISE(const auto value, values.GetScalar(row));
+    ARROW_RETURN_NOT_OK(place.Report(row, kNotWhole, value->ToString()));
+  }
+  return arrow::compute::Cast(values, arrow::int64(),
+                              arrow::compute::CastOptions::Unsafe(arrow::int64()));
+}
+
+// A dictionary is decoded first, because a null may hide among its values.
+arrow::Result<std::shared_ptr<arrow::Array>> Decode(
+    const std::shared_ptr<arrow::Array>& array) {
+  if (array->type_id() != arrow::Type::DICTIONARY) return array;
+  const auto& dictionary = static_cast<const arrow::DictionaryArray&>(*array);
+  ARROW_ASSIGN_OR_RAISE(const auto values, arrow::compute::Take(dictionary.dictionary(),
+                                                                dictionary.indices()));
+  return values.make_array();
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> CastTo(
+    const std::shared_ptr<arrow::Array>& encoded,
+    const std::shared_ptr<arrow::DataType>& type, const ColumnPlace& place) {
+  ARROW_ASSIGN_OR_RAISE(auto array, Decode(encoded));
   ARROW_RETURN_NOT_OK(CheckNoNulls(*array, place));
+  if (arrow::is_decimal(array->type_id())) {
+    ARROW_ASSIGN_OR_RAISE(array, DecimalsToInt64(*array, place));
+  }
   if (array->type()->Equals(*type)) return array;
   auto options = arrow::compute::CastOptions::Safe(type);
   if (array->type_id() == arrow::Type::UINT64) {

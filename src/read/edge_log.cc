@@ -1,5 +1,7 @@
 #include "coden/read/edge_log.h"
 
+#include <algorithm>
+
 #include <arrow/array.h>
 #include <arrow/type.h>
 
@@ -7,6 +9,7 @@
 #include "coden/read/event_batch.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
+#include "read/time_limits_internal.h"
 
 namespace coden {
 
@@ -20,13 +23,31 @@ arrow::Result<EdgeLog> EdgeLog::Open(const InputOptions& input, EventMode events
   log.columns = {columns.src.name, columns.dst.name, columns.time.name};
   if (columns.op.usable()) log.columns.push_back(columns.op.name);
   log.id_type = columns.src.id_type;
-  log.num_rows = columns.num_rows;
+  ARROW_ASSIGN_OR_RAISE(const RowsInRange rows,
+                        FindRowsInRange(*log.source, input, columns.time,
+                                        columns.num_rows, Refuse(input.edges)));
+  log.num_before = rows.begin;
+  log.num_rows = rows.end - rows.begin;
+  log.num_after = columns.num_rows - rows.end;
   return log;
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> EdgeLog::Scan(
     std::int64_t batch_rows, std::int64_t first_row, std::int64_t end_row) const {
-  return source->Scan(columns, batch_rows, first_row, end_row);
+  return source->Scan(columns, batch_rows, num_before + first_row,
+                      num_before + std::min(end_row, num_rows));
+}
+
+arrow::Result<EventTime> EdgeLog::LastTime() const {
+  ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(/*batch_rows=*/1, num_rows - 1));
+  std::shared_ptr<arrow::RecordBatch> batch;
+  ARROW_RETURN_NOT_OK(rows->ReadNext(&batch));
+  if (batch == nullptr) return InputChanged();
+  const OnBreach refuse = Refuse(source->path());
+  ARROW_ASSIGN_OR_RAISE(
+      const auto times,
+      ReadTimes(batch->column(2), {columns[2], num_before + num_rows - 1, refuse}));
+  return times->Value(0);
 }
 
 EventReader::EventReader(std::string path, EventMode events, NodeIdMap& nodes,
@@ -34,7 +55,7 @@ EventReader::EventReader(std::string path, EventMode events, NodeIdMap& nodes,
     : path_(std::move(path)),
       events_(events),
       nodes_(nodes),
-      rows_(first_row),
+      next_row_(first_row),
       order_(std::make_unique<RisingTimes>()) {}
 
 EventReader::~EventReader() = default;
@@ -47,7 +68,7 @@ arrow::Result<SchemaPtr> EventReader::Bind(const SchemaPtr& input) {
 arrow::Status EventReader::Push(BatchPtr batch, const Emit& emit) {
   const OnBreach refuse = Refuse(path_);
   const auto place = [&](int column) {
-    return ColumnPlace{columns_[column], rows_, refuse};
+    return ColumnPlace{columns_[column], next_row_, refuse};
   };
   ARROW_ASSIGN_OR_RAISE(const auto src,
                         ReadIds(batch->column(0), nodes_.id_type(), place(0)));
@@ -68,7 +89,7 @@ arrow::Status EventReader::Push(BatchPtr batch, const Emit& emit) {
   for (std::size_t row = 0; row < inserts.size(); ++row) {
     if (!inserts[row]) kinds[row] = static_cast<std::int8_t>(EventKind::kDelete);
   }
-  rows_ += batch->num_rows();
+  next_row_ += batch->num_rows();
   return emit(
       EventBatch(std::move(src_ids), std::move(dst_ids), times, std::move(kinds)));
 }

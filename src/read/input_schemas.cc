@@ -32,7 +32,9 @@ constexpr std::string_view kTimeUnit =
 
 // What one step of a time column means. Time zones do not change it.
 std::string TimeUnit(const arrow::DataType& type) {
-  if (arrow::is_integer(type.id())) return "whole numbers";
+  if (arrow::is_integer(type.id()) || arrow::is_decimal(type.id())) {
+    return "whole numbers";
+  }
   if (type.id() != arrow::Type::TIMESTAMP) return type.ToString();
   const auto unit = static_cast<const arrow::TimestampType&>(type).unit();
   return arrow::timestamp(unit)->ToString();
@@ -85,8 +87,9 @@ arrow::Result<std::int64_t> CountRows(const ParquetSource& source,
 }  // namespace
 
 bool IsTimeType(const arrow::DataType& type) {
-  return arrow::is_integer(type.id()) || type.id() == arrow::Type::TIMESTAMP ||
-         type.id() == arrow::Type::DATE32 || type.id() == arrow::Type::DATE64;
+  return arrow::is_integer(type.id()) || arrow::is_decimal(type.id()) ||
+         type.id() == arrow::Type::TIMESTAMP || type.id() == arrow::Type::DATE32 ||
+         type.id() == arrow::Type::DATE64;
 }
 
 arrow::Result<EdgeLogColumns> CheckEdgeLogSchema(const ParquetSource& source,

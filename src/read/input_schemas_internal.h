@@ -21,7 +21,8 @@ inline constexpr std::string_view kNoFeatures =
     "there are no features: set `input.features`, or `input.random_features` to draw "
     "some";
 
-/// Whether a column of `type` can be a time: integers, timestamps and dates can.
+/// Whether a column of `type` can be a time: integers, decimals, timestamps and dates
+/// can.
 bool IsTimeType(const arrow::DataType& type);
 
 /// A column of an input; without a name where it is missing or of a wrong type and the

@@ -8,12 +8,15 @@
 #include <arrow/dataset/api.h>
 #include <arrow/filesystem/api.h>
 #include <arrow/type.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
 #include <parquet/properties.h>
 
 #include "coden/pipeline/error.h"
 #include "coden/report/printable.h"
 #include "read/parquet_files_internal.h"
 #include "read/parquet_footers_internal.h"
+#include "read/partition_keys_internal.h"
 
 namespace coden {
 
@@ -26,6 +29,25 @@ constexpr int kFragmentReadahead = 1;
 // Decoded bytes that may wait for the consumer; Arrow's own limit is a gigabyte.
 constexpr std::uint64_t kWaitingBytesLow = 16 << 20;
 constexpr std::uint64_t kWaitingBytesHigh = 64 << 20;
+
+// Widen `schema` where another file has a larger type of the same kind: int64 for int32.
+// Times keep their unit, because numbers that are handed on are in the unit of the log.
+arrow::Result<std::shared_ptr<arrow::Schema>> Widen(std::shared_ptr<arrow::Schema> schema,
+                                                    const arrow::Schema& other) {
+  auto options = arrow::Field::MergeOptions::Permissive();
+  options.promote_temporal_unit = false;
+  options.promote_integer_to_float = false;
+  options.promote_decimal_to_float = false;
+  for (int i = 0; i < schema->num_fields(); ++i) {
+    const auto field = other.GetFieldByName(schema->field(i)->name());
+    if (field == nullptr || field->type()->Equals(schema->field(i)->type())) continue;
+    // What cannot be merged is cast when it is read, if it is.
+    const auto merged = schema->field(i)->MergeWith(field, options);
+    if (!merged.ok()) continue;
+    ARROW_ASSIGN_OR_RAISE(schema, schema->SetField(i, *merged));
+  }
+  return schema;
+}
 
 // Pass on `count` rows after the first `skip`, saying which input an error came from.
 class RowsReader : public arrow::RecordBatchReader {
@@ -79,15 +101,13 @@ class DatasetParquetSource : public ParquetSource {
     ARROW_ASSIGN_OR_RAISE(const Location location, OpenLocation(path_));
     filesystem_ = location.filesystem;
     ARROW_ASSIGN_OR_RAISE(files_, ListParquetFiles(location, shown_, known));
+    ARROW_ASSIGN_OR_RAISE(const auto keys, PartitionKeys::Of(files_));
     format_->default_fragment_scan_options = ScanOptions();
-    std::vector<arrow::dataset::FileSource> sources;
-    for (const File& file : files_) sources.push_back(SourceOf(file));
-    ARROW_RETURN_NOT_OK(ReadFooters(
-        *format_, sources,
-        [this](std::size_t i, Footer footer) { return Take(i, std::move(footer)); },
-        [this](std::size_t i, const arrow::Status& status) {
-          return Named(status, files_.size() > 1 ? files_[i].name : std::string());
+    ARROW_RETURN_NOT_OK(
+        VisitFiles([&](std::size_t i, parquet::arrow::FileReader& reader) {
+          return Take(i, reader, keys);
         }));
+    ARROW_ASSIGN_OR_RAISE(schema_, keys.AddTo(std::move(schema_)));
     return arrow::Status::OK();
   }
 
@@ -98,6 +118,14 @@ class DatasetParquetSource : public ParquetSource {
   arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
       const File& file) const override {
     return filesystem_->OpenInputFile(file.path);
+  }
+
+  arrow::Status ForEachFooter(
+      const std::function<arrow::Status(const parquet::FileMetaData&)>& visit)
+      const override {
+    return VisitFiles([&](std::size_t, parquet::arrow::FileReader& reader) {
+      return visit(*reader.parquet_reader()->metadata());
+    });
   }
 
   arrow::Result<std::int64_t> CountRows() const override {
@@ -144,14 +172,39 @@ class DatasetParquetSource : public ParquetSource {
     return {std::move(info), filesystem_};
   }
 
-  arrow::Status Take(std::size_t file, Footer footer) {
+  arrow::Status VisitFiles(
+      const std::function<arrow::Status(std::size_t, parquet::arrow::FileReader&)>& visit)
+      const {
+    std::vector<arrow::dataset::FileSource> sources;
+    for (const File& file : files_) sources.push_back(SourceOf(file));
+    return ReadFooters(
+        *format_, sources, visit, [this](std::size_t i, const arrow::Status& status) {
+          return Named(status, files_.size() > 1 ? files_[i].name : std::string());
+        });
+  }
+
+  arrow::Status Take(std::size_t file, parquet::arrow::FileReader& reader,
+                     const PartitionKeys& keys) {
+    std::shared_ptr<arrow::Schema> own;
+    ARROW_RETURN_NOT_OK(reader.GetSchema(&own));
     if (file == 0) {
       // Refuses two columns of one name.
-      ARROW_ASSIGN_OR_RAISE(schema_, arrow::UnifySchemas({footer.schema}));
+      ARROW_ASSIGN_OR_RAISE(schema_, arrow::UnifySchemas({own}));
+    } else {
+      ARROW_ASSIGN_OR_RAISE(schema_, Widen(std::move(schema_), *own));
     }
-    files_[file].num_rows = std::accumulate(footer.group_rows.begin(),
-                                            footer.group_rows.end(), std::int64_t{0});
-    group_rows_.push_back(std::move(footer.group_rows));
+    ARROW_ASSIGN_OR_RAISE(auto folders, keys.ValuesOf(files_[file], *own));
+    folders_.push_back(std::move(folders));
+    const auto metadata = reader.parquet_reader()->metadata();
+    auto& group_rows = group_rows_.emplace_back();
+    for (int i = 0; i < metadata->num_row_groups(); ++i) {
+      group_rows.push_back(metadata->RowGroup(i)->num_rows());
+      if (group_rows.back() < 0) {
+        return arrow::Status::Invalid("a row group has fewer than no rows");
+      }
+    }
+    files_[file].num_rows =
+        std::accumulate(group_rows.begin(), group_rows.end(), std::int64_t{0});
     return arrow::Status::OK();
   }
 
@@ -173,7 +226,7 @@ class DatasetParquetSource : public ParquetSource {
       if (groups.empty()) continue;
       ARROW_ASSIGN_OR_RAISE(
           auto fragment,
-          format_->MakeFragment(SourceOf(files_[file]), arrow::compute::literal(true),
+          format_->MakeFragment(SourceOf(files_[file]), folders_[file],
                                 /*physical_schema=*/nullptr, std::move(groups)));
       fragments.push_back(std::move(fragment));
     }
@@ -205,6 +258,8 @@ class DatasetParquetSource : public ParquetSource {
       std::make_shared<arrow::dataset::ParquetFileFormat>();
   std::shared_ptr<arrow::Schema> schema_;
   std::vector<File> files_;
+  // What the names of its folders tell, by file.
+  std::vector<arrow::compute::Expression> folders_;
   std::vector<std::vector<std::int64_t>> group_rows_;  // of each row group, by file
 };
 

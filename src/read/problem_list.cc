@@ -57,12 +57,14 @@ std::vector<InputProblem> ProblemList::Take() {
 
 arrow::Status ProblemList::ForEachBatch(
     const ParquetSource& source, const std::vector<std::string>& columns,
-    std::int64_t batch_rows, std::int64_t num_rows, const RunContext& context,
+    std::int64_t batch_rows, std::int64_t begin_row, std::int64_t end_row,
+    const RunContext& context,
     const std::function<arrow::Status(const arrow::RecordBatch&, std::int64_t)>& visit) {
   if (columns.empty()) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto reader, source.Scan(columns, batch_rows));
-  context.progress->Begin("validate " + input_, "rows", num_rows);
-  first_row_ = 0;
+  ARROW_ASSIGN_OR_RAISE(const auto reader,
+                        source.Scan(columns, batch_rows, begin_row, end_row));
+  context.progress->Begin("validate " + input_, "rows", end_row - begin_row);
+  first_row_ = begin_row;
   while (true) {
     ARROW_RETURN_NOT_OK(context.stop.Poll());
     std::shared_ptr<arrow::RecordBatch> batch;
@@ -71,9 +73,9 @@ arrow::Status ProblemList::ForEachBatch(
     broken_.assign(static_cast<std::size_t>(batch->num_rows()), false);
     ARROW_RETURN_NOT_OK(visit(*batch, first_row_));
     first_row_ += batch->num_rows();
-    context.progress->Advance(first_row_);
+    context.progress->Advance(first_row_ - begin_row);
   }
-  context.progress->End(FormatCount(first_row_) + " rows");
+  context.progress->End(FormatCount(first_row_ - begin_row) + " rows");
   return arrow::Status::OK();
 }
 

@@ -30,10 +30,12 @@ class ProblemList {
   /// Turn an error about the content of the input into a problem; pass others on.
   arrow::Status Absorb(const arrow::Status& status);
 
-  /// Stream `columns` of `source` to `visit(batch, first row)`, polling for an interrupt.
+  /// Stream `columns` of `source`, from row `begin_row` to `end_row`, to `visit(batch,
+  /// first row)`, polling for an interrupt.
   arrow::Status ForEachBatch(
       const ParquetSource& source, const std::vector<std::string>& columns,
-      std::int64_t batch_rows, std::int64_t num_rows, const RunContext& context,
+      std::int64_t batch_rows, std::int64_t begin_row, std::int64_t end_row,
+      const RunContext& context,
       const std::function<arrow::Status(const arrow::RecordBatch&, std::int64_t)>& visit);
 
   /// Rows of the current batch that had a breach so far.

@@ -5,6 +5,7 @@
 
 #include "coden/graph/event_graph.h"
 #include "read/columns_internal.h"
+#include "read/time_limits_internal.h"
 #include "read/validation_internal.h"
 
 namespace coden {
@@ -87,8 +88,15 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
     }
     return arrow::Status::OK();
   };
+  RowsInRange rows{0, columns.num_rows};
+  if (columns.time.usable()) {
+    ARROW_ASSIGN_OR_RAISE(rows, FindRowsInRange(source, input, columns.time,
+                                                columns.num_rows, list.on_breach()));
+  }
+  list.Remark({}, "rows outside `input.from`/`input.until` are not read",
+              columns.num_rows - (rows.end - rows.begin), /*first_row=*/-1);
   ARROW_RETURN_NOT_OK(list.ForEachBatch(source, scan.names(), input.batch_rows,
-                                        columns.num_rows, inputs.context, visit));
+                                        rows.begin, rows.end, inputs.context, visit));
   inputs.log_is_known = has_ends;
   inputs.num_log_nodes = has_ends ? inputs.nodes->size() : 0;
   return arrow::Status::OK();

@@ -75,7 +75,7 @@ arrow::Result<bool> CheckVectorFile(const ParquetSource& source, FeatureFile kin
   };
   ARROW_RETURN_NOT_OK(list.ForEachBatch(
       source, scan.names(), std::min<std::int64_t>(input.batch_rows, kVectorBatchRows),
-      columns.num_rows, inputs.context, visit));
+      /*begin_row=*/0, columns.num_rows, inputs.context, visit));
   return nodes != nullptr && own == nullptr;
 }
 

@@ -80,7 +80,8 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
     return arrow::Status::OK();
   };
   ARROW_RETURN_NOT_OK(list.ForEachBatch(source, scan.names(), input.batch_rows,
-                                        columns.num_rows, inputs.context, visit));
+                                        /*begin_row=*/0, columns.num_rows, inputs.context,
+                                        visit));
   if (unknown > 0 && unknown == columns.num_rows) {
     return list.on_breach()({input.node, first_unknown, kNoKnownLabel, {}});
   }

@@ -78,6 +78,8 @@ bool IsVectorType(const arrow::DataType& type) {
   switch (type.id()) {
     case arrow::Type::LIST:
     case arrow::Type::LARGE_LIST:
+    case arrow::Type::LIST_VIEW:
+    case arrow::Type::LARGE_LIST_VIEW:
     case arrow::Type::FIXED_SIZE_LIST:
       return arrow::is_floating(type.field(0)->type()->id()) ||
              arrow::is_integer(type.field(0)->type()->id());
@@ -90,6 +92,14 @@ arrow::Result<std::shared_ptr<arrow::FloatArray>> ReadVectors(const arrow::Array
                                                               VectorWidth* width,
                                                               const ColumnPlace& place) {
   switch (array.type_id()) {
+    case arrow::Type::LIST_VIEW:
+    case arrow::Type::LARGE_LIST_VIEW: {
+      // Views may overlap and stand in any order.
+      ARROW_ASSIGN_OR_RAISE(
+          const auto lists,
+          arrow::compute::Cast(array, arrow::large_list(array.type()->field(0))));
+      return ReadVectors(*lists, width, place);
+    }
     case arrow::Type::LIST:
       return ReadLists(static_cast<const arrow::ListArray&>(array), width, place);
     case arrow::Type::LARGE_LIST:

@@ -229,6 +229,18 @@ TEST_F(EventReaderTest, RefusesOtherTypesAndNoRows) {
 }
 
 // A null can hide in the values of a dictionary, where the column itself has none.
+TEST_F(EventReaderTest, CountsRowsFromWhereTheStreamBegins) {
+  const auto nodes = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  EventReader stage("e.parquet", EventMode::kInsert, *nodes, /*first_row=*/100);
+  const auto table = TableOf({{"src", ArrayOf(arrow::int64(), "[1, 2]")},
+                              {"dst", ArrayOf(arrow::int64(), "[1, null]")},
+                              {"time", ArrayOf(arrow::int64(), "[1, 2]")}});
+  const auto batch = table->CombineChunksToBatch().ValueOrDie();
+  CODEN_EXPECT_OK(stage.Bind(batch->schema()).status());
+  ExpectInputErrorWith(stage.Push(batch, [](BatchPtr) { return arrow::Status::OK(); }),
+                       "column 'dst', row 101: a null is not allowed");
+}
+
 TEST_F(EventReaderTest, RefusesANullInsideADictionary) {
   const auto type = arrow::dictionary(arrow::int8(), arrow::utf8());
   const auto hidden =

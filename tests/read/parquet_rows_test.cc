@@ -136,6 +136,43 @@ TEST(ParquetRows, PassesOverWhatWritersLeaveBesideTheData) {
             std::vector<std::string>{"_kind=1/a.parquet"});
 }
 
+std::string TypeOf(const ParquetSource& source, const std::string& column) {
+  const auto field = source.schema()->GetFieldByName(column);
+  return field == nullptr ? "none" : field->type()->ToString();
+}
+
+TEST(ParquetRows, MakesColumnsOfFolders) {
+  TempDir folder;
+  WriteRows(folder / "log/a=2/when=2024-01-05/who=x%20y/f.parquet", 0, 3, 2);
+  WriteRows(folder / "log/a=9/when=2024-01-06/who=7/f.parquet", 3, 7, 2);
+  const auto source = ParquetSource::Open(folder / "log").ValueOrDie();
+  EXPECT_EQ(TypeOf(*source, "a"), "int64");  // that of the files
+  EXPECT_EQ(TypeOf(*source, "when"), "date32[day]");
+  EXPECT_EQ(TypeOf(*source, "who"), "string");
+  EXPECT_EQ(Rows(*source, 2, 1), From(1, 7));
+  // Columns of folders alone, from the middle of a row group on.
+  const auto table =
+      source->Scan({"when", "who"}, 2, 1).ValueOrDie()->ToTable().ValueOrDie();
+  const auto expected = TableOf(
+      {{"when", ArrayOf(arrow::date32(), "[19727, 19727, 19728, 19728, 19728, 19728]")},
+       {"who", ArrayOf(arrow::utf8(), R"(["x y", "x y", "7", "7", "7", "7"])")}});
+  EXPECT_TRUE(table->Equals(*expected)) << table->ToString();
+}
+
+TEST(ParquetRows, WidensTypesButKeepsTheUnitOfTimes) {
+  TempDir folder;
+  const auto milliseconds = arrow::timestamp(arrow::TimeUnit::MILLI);
+  const auto microseconds = arrow::timestamp(arrow::TimeUnit::MICRO);
+  WriteParquet(folder / "log/1.parquet", *TableOf({{"a", ArrayOf(arrow::int8(), "[1]")},
+                                                   {"t", ArrayOf(milliseconds, "[1]")}}));
+  WriteParquet(folder / "log/2.parquet",
+               *TableOf({{"a", ArrayOf(arrow::int64(), "[5000000000]")},
+                         {"t", ArrayOf(microseconds, "[2000]")}}));
+  const auto source = ParquetSource::Open(folder / "log").ValueOrDie();
+  EXPECT_EQ(TypeOf(*source, "t"), "timestamp[ms]");
+  EXPECT_EQ(Rows(*source, 10, 0), (std::vector<std::int64_t>{1, 5000000000}));
+}
+
 TEST(ParquetRows, SaysWhichFileIsDamaged) {
   TempDir folder;
   WriteRows(folder / "log/a.parquet", 0, 2, 5);

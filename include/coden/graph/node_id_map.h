@@ -21,8 +21,9 @@ class NodeIdMap {
   static constexpr std::string_view kIdRule =
       "node ids must be whole numbers or strings; convert the column";
 
-  /// Return the id type that columns of `type` are read as: int64 for integers, utf8 for
-  /// strings and dictionaries of strings; an error for anything else.
+  /// Return the id type that columns of `type` are read as: int64 for integers and
+  /// decimals, whose values must then be whole, utf8 for strings, and that of its values
+  /// for a dictionary; an error for anything else.
   static arrow::Result<std::shared_ptr<arrow::DataType>> IdType(
       const arrow::DataType& type);
 

@@ -42,7 +42,7 @@ InputChange CompareInputs(const std::vector<InputRecord>& before,
 std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs);
 
 /// Name the settings that differ between two lists of `key = value` lines, where more
-/// `partition.times` at the end are no difference. Empty: none.
+/// `partition.times` at the end and another `input.until` are no difference. Empty: none.
 std::string DifferingSettings(std::string_view now, std::string_view before);
 
 }  // namespace coden

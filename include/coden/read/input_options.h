@@ -14,6 +14,8 @@ struct InputOptions {
   std::string labels;
   std::string feature_updates;
   int random_features = 0;
+  std::string from;   ///< empty: from the first row
+  std::string until;  ///< empty: to the last row
 
   std::string src = "src";
   std::string dst = "dst";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -11,10 +12,15 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+namespace parquet {
+class FileMetaData;
+}
+
 namespace coden {
 
 /// One Parquet input: a file, a directory, a glob or a URI. Files are read in path order,
-/// where folders such as day=2 and day=10 go by their number.
+/// where folders such as day=2 and day=10 go by their number. Such a folder below the one
+/// that the path names is a column of the files in it that have none called so.
 ///
 /// Opening reads footers only. Scan streams: at any time only a few record batches are in
 /// memory, whatever the size of the input. Page checksums are verified where a file has
@@ -58,6 +64,11 @@ class ParquetSource {
   /// Open one of files() for reading its bytes.
   virtual arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
       const File& file) const = 0;
+
+  /// Read the footers again and call `visit` for each of files(), in order. What Parquet
+  /// throws in `visit` becomes an error that names the file.
+  virtual arrow::Status ForEachFooter(
+      const std::function<arrow::Status(const parquet::FileMetaData&)>& visit) const = 0;
 };
 
 }  // namespace coden

@@ -1,0 +1,99 @@
+"""Inputs in S3, served by moto on this machine."""
+
+import socket
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import fs
+
+INPUT = 3
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    pytest.importorskip("moto", reason="moto is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture
+def lake(endpoint, inputs):
+    """The log of `inputs` in folders of a bucket, and its features."""
+    store = fs.S3FileSystem(
+        access_key="me",
+        secret_key="planted",
+        endpoint_override=endpoint,
+        scheme="http",
+        region="us-east-1",
+        allow_bucket_creation=True,
+    )
+    store.create_dir("lake")
+    edges = inputs["edges"]
+    tables = {f"edges/part={part}/0.parquet": edges.slice(part * 50, 50) for part in range(12)}
+    for name, table in {**tables, "features.parquet": inputs["features"]}.items():
+        with store.open_output_stream(f"lake/{name}") as file:
+            pq.write_table(table, file)
+    return "s3://me:planted@lake", f"?endpoint_override={endpoint}&scheme=http"
+
+
+def snapshots(run):
+    files = sorted((run / "snapshots").rglob("*.parquet"))
+    return [pq.read_table(path).to_pydict() for path in files]
+
+
+def embed(coden, inputs, edges, features, env=None):
+    inputs.run = inputs.run.with_name(inputs.run.name + "+")
+    flags = ["--input.edges", edges, "--input.features", features]
+    outcome = coden("embed", *inputs.flags(*flags), env=env)
+    assert outcome.code == 0, outcome.stderr
+    assert "planted" not in outcome.stderr + outcome.stdout
+    return snapshots(inputs.run)
+
+
+def test_log_in_a_bucket(coden, inputs, lake, endpoint):
+    local = embed(coden, inputs, inputs.path("edges"), inputs.path("features"))
+    assert local
+    base, options = lake
+    for edges in ("edges", "edges/*/0.parquet"):
+        uris = [f"{base}/{name}{options}" for name in (edges, "features.parquet")]
+        assert embed(coden, inputs, *uris) == local
+    env = {
+        "AWS_ACCESS_KEY_ID": "me",
+        "AWS_SECRET_ACCESS_KEY": "planted",
+        "AWS_ENDPOINT_URL": f"http://{endpoint}",
+    }
+    assert embed(coden, inputs, "s3://lake/edges", "s3://lake/features.parquet", env) == local
+
+
+def test_what_is_not_there(coden, inputs, lake):
+    base, options = lake
+    for path in ("none.parquet", "edges/none*"):
+        outcome = coden("embed", *inputs.flags("--input.edges", f"{base}/{path}{options}"))
+        assert outcome.code == INPUT
+        assert "planted" not in outcome.stderr
+        assert "s3://***@lake/" in outcome.error
+
+
+def test_store_that_does_not_answer(coden, inputs):
+    uri = "s3://me:planted@lake/edges?endpoint_override=127.0.0.1:1&scheme=http"
+    outcome = coden("embed", *inputs.flags("--input.edges", uri))
+    assert outcome.code == INPUT
+    assert "planted" not in outcome.stderr
+    assert outcome.error.startswith("cannot read 's3://***@lake/edges")
