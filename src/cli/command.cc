@@ -25,6 +25,8 @@ std::vector<Command> AllCommands() {
        ReportCommand},
       {"generate", "sbm|rmat --out FOLDER", "make a synthetic log, features and labels",
        GenerateFlags(), GenerateCommand},
+      {"import", "edges|jodie|tgl FILE --out FOLDER",
+       "turn delimited text into the files coden reads", ImportFlags(), ImportCommand},
       {"inspect", "PATH", "what a log, snapshot, model or run holds", {}, InspectCommand},
       {"settings",
        "",

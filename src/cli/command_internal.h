@@ -65,6 +65,8 @@ arrow::Status ValidateCommand(const CommandLine& line, const RunContext& context
                               std::string* output);
 arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context,
                               std::string* output);
+arrow::Status ImportCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output);
 arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,
                              std::string* output);
 arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context,
@@ -72,5 +74,8 @@ arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context
 
 /// The flags of `coden generate`, by generator.
 std::vector<FlagSection> GenerateFlags();
+
+/// The flags of `coden import`, by kind of file.
+std::vector<FlagSection> ImportFlags();
 
 }  // namespace coden
