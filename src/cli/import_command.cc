@@ -20,9 +20,7 @@ ResultsTable LogTable(const ImportSummary& summary) {
                    {"nodes", "nodes", ColumnType::kInteger},
                    {"first_time", "first time"},
                    {"last_time", "last time"}};
-  std::int64_t num_dropped = 0;
-  for (const DroppedRows& dropped : summary.dropped) num_dropped += dropped.rows;
-  table.rows.push_back({summary.num_rows, num_dropped, summary.num_comments,
+  table.rows.push_back({summary.num_rows, summary.num_dropped, summary.num_comments,
                         summary.num_nodes, summary.first_time, summary.last_time});
   return table;
 }

@@ -128,7 +128,7 @@ arrow::Result<ImportSummary> ImportEdgeList(const EdgeListOptions& options,
   ImportSummary summary;
   ARROW_ASSIGN_OR_RAISE(const auto log,
                         importing::ImportLog(import, options, context, &summary));
-  ARROW_RETURN_NOT_OK(importing::Publish(log, options, context, &summary));
+  ARROW_RETURN_NOT_OK(importing::Publish({&log, 1}, options, context, &summary));
   return summary;
 }
 

@@ -167,9 +167,9 @@ arrow::Result<ImportedLog> ImportLog(const LogImport& import,
                              " on: the largest user id + 1 is added to each");
     }
   }
-  ImportedLog log{writer.Take(), converter.kinds()};
+  ImportedLog log{writer.Take(), converter.kinds(), problems.num_dropped()};
   if (log.files == nullptr) {
-    return InputError(name, ": no row is left; dropped: ", problems.num_dropped());
+    return InputError(name, ": no row is left; dropped: ", log.num_dropped);
   }
   ARROW_RETURN_NOT_OK(log.files->Finish());
   context.progress->End(FormatCount(log.files->num_rows()) + " rows");
@@ -189,13 +189,17 @@ arrow::Result<ImportedLog> ImportLog(const LogImport& import,
   return log;
 }
 
-arrow::Status Publish(const ImportedLog& edges, const ImportOptions& options,
+arrow::Status Publish(std::span<const ImportedLog> logs, const ImportOptions& options,
                       const RunContext& context, ImportSummary* summary) {
+  const ImportedLog& edges = logs.front();
+  summary->num_dropped = edges.num_dropped;
   summary->num_rows = edges.files->num_rows();
   summary->num_nodes = edges.files->num_nodes();
   summary->first_time = ShowTime(edges.files->first_time(), *edges.kinds.times);
   summary->last_time = ShowTime(edges.files->last_time(), *edges.kinds.times);
-  ARROW_RETURN_NOT_OK(edges.files->Close(&summary->files));
+  for (const ImportedLog& log : logs) {
+    ARROW_RETURN_NOT_OK(log.files->Close(&summary->files));
+  }
   for (const std::string_view name : kFileNames) {
     const std::string path = options.out + "/" + std::string(name);
     const bool written =

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include <arrow/result.h>
@@ -34,6 +35,7 @@ struct LogImport {
 struct ImportedLog {
   std::unique_ptr<LogFiles> files;  ///< to be closed when everything else has worked
   ValueKinds kinds;
+  std::int64_t num_dropped = 0;
 };
 
 /// Refuse a directory that holds imported files, unless `force` is set.
@@ -45,8 +47,8 @@ arrow::Result<ImportedLog> ImportLog(const LogImport& import,
                                      const ImportOptions& options,
                                      const RunContext& context, ImportSummary* summary);
 
-/// Let the files appear, `edges` being that of the log, and complete the summary.
-arrow::Status Publish(const ImportedLog& edges, const ImportOptions& options,
+/// Let the files of `logs` appear, that of the edges first, and complete the summary.
+arrow::Status Publish(std::span<const ImportedLog> logs, const ImportOptions& options,
                       const RunContext& context, ImportSummary* summary);
 
 }  // namespace coden::importing

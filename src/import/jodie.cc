@@ -67,7 +67,7 @@ arrow::Result<ImportSummary> ImportJodie(const JodieOptions& options,
   ImportSummary summary;
   ARROW_ASSIGN_OR_RAISE(const auto log,
                         importing::ImportLog(import, options, context, &summary));
-  ARROW_RETURN_NOT_OK(importing::Publish(log, options, context, &summary));
+  ARROW_RETURN_NOT_OK(importing::Publish({&log, 1}, options, context, &summary));
   if (!log.files->has_labels()) {
     context.progress->Note("every state label is 0, so there is no labels.parquet");
   }

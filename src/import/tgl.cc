@@ -6,6 +6,7 @@
 #include "coden/import/tgl.h"
 
 #include <filesystem>
+#include <vector>
 
 #include "import/flag_internal.h"
 #include "import/import_log_internal.h"
@@ -61,19 +62,18 @@ arrow::Result<ImportSummary> ImportTgl(const TglOptions& options,
   edges.choose = ChooseEdges;
   edges.metadata = importing::Provenance("tgl", options);
   ImportSummary summary;
-  ARROW_ASSIGN_OR_RAISE(const auto edge_log,
+  std::vector<importing::ImportedLog> logs;
+  ARROW_ASSIGN_OR_RAISE(logs.emplace_back(),
                         importing::ImportLog(edges, options, context, &summary));
-  importing::ImportedLog label_log;
   if (!labels.file.empty()) {
     labels.step = "labels";
     labels.choose = ChooseLabels;
-    labels.kinds = edge_log.kinds;
+    labels.kinds = logs.front().kinds;
     labels.metadata = edges.metadata;
-    ARROW_ASSIGN_OR_RAISE(label_log,
+    ARROW_ASSIGN_OR_RAISE(logs.emplace_back(),
                           importing::ImportLog(labels, options, context, &summary));
-    ARROW_RETURN_NOT_OK(label_log.files->Close(&summary.files));
   }
-  ARROW_RETURN_NOT_OK(importing::Publish(edge_log, options, context, &summary));
+  ARROW_RETURN_NOT_OK(importing::Publish(logs, options, context, &summary));
   return summary;
 }
 

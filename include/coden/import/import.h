@@ -49,6 +49,7 @@ struct DroppedRows {
 /// What an importer wrote. The paths of `files` begin with the option `out`.
 struct ImportSummary {
   std::int64_t num_rows = 0;   ///< rows of the log
+  std::int64_t num_dropped = 0;  ///< rows that are not in the log
   std::int64_t num_nodes = 0;  ///< ends of edges, each counted once
   std::string first_time;      ///< as the log has it: a whole number or a UTC time
   std::string last_time;
@@ -56,7 +57,7 @@ struct ImportSummary {
   int feature_width = 0;          ///< of feature updates, where they are written
   bool has_op = false;
   std::vector<ImportedColumn> columns;
-  std::vector<DroppedRows> dropped;
+  std::vector<DroppedRows> dropped;  ///< of all files, labels included
   std::vector<FileRecord> files;
 };
 
