@@ -44,6 +44,11 @@ bool Parse(std::string_view text, Value* out) {
   return arrow::internal::ParseValue<Type>(text.data(), text.size(), out);
 }
 
+bool IsUtf8(std::string_view text) {
+  static const bool ready = (arrow::util::InitializeUTF8(), true);
+  return ready && arrow::util::ValidateUTF8(text);
+}
+
 bool ParseDate(std::string_view text, EventTime* out) {
   return arrow::internal::ParseTimestampISO8601(text.data(), text.size(),
                                                 arrow::TimeUnit::MICRO, out);
@@ -91,7 +96,7 @@ bool IsDate(std::string_view text) {
 Broken ParseId(std::string_view text, IdKind kind, std::int64_t* out) {
   if (text.empty()) return kMissing;
   if (kind == IdKind::kString) {
-    return arrow::util::ValidateUTF8(text) ? Broken() : Broken(kUtf8);
+    return IsUtf8(text) ? Broken() : Broken(kUtf8);
   }
   return Parse<arrow::Int64Type>(text, out) ? Broken() : Broken(kIntegerId);
 }

@@ -21,7 +21,12 @@ constexpr RowRule kNegativeId = {"negative id",
 
 std::string_view Field(const arrow::RecordBatch& text, int place, std::int64_t row) {
   const auto& column = static_cast<const arrow::BinaryArray&>(*text.column(place));
-  return Trimmed(column.GetView(row));
+  const std::string_view raw = column.GetView(row);
+  const std::string_view field = Trimmed(raw);
+  // Quotes after a blank are part of the value by the rules of CSV, and never meant so.
+  const bool late_quotes = raw.starts_with(' ') && field.size() > 1 &&
+                           field.starts_with('"') && field.ends_with('"');
+  return late_quotes ? Trimmed(field.substr(1, field.size() - 2)) : field;
 }
 
 std::shared_ptr<arrow::DataType> TypeOf(IdKind kind) {

@@ -56,10 +56,13 @@ arrow::Result<std::unique_ptr<TextTableReader>> TextTableReader::Open(
     return InputError(name, " is not text: it has bytes of value 0");
   }
   const auto lines = RowLines(*sample, whole, comments);
-  if (lines.empty()) {
-    return InputError(name, " has no rows; give at least one");
+  if (!lines.empty()) reader->format_ = FindFormat(lines, delimiter, header);
+  if (lines.size() <= (reader->format_.header ? 1 : 0)) {
+    return InputError(
+        name, whole
+                  ? " has no rows; give at least one"
+                  : ": the first 256 KB must have a whole row; is this a table of text?");
   }
-  reader->format_ = FindFormat(lines, delimiter, header);
   reader->lines_ =
       std::make_shared<LineStream>(*std::move(sample), reader->source_.stream,
                                    reader->format_, std::move(comments), problems);

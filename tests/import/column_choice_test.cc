@@ -41,8 +41,7 @@ TEST(ColumnChoice, TakesNamesBeforeNumbers) {
   options.src = "2";
   options.dst = "b";
   options.time = "3";
-  EXPECT_EQ(Choose(Named({"2", "b", "c"}), options),
-            (std::vector{0, 1, 2, kNoColumn}));
+  EXPECT_EQ(Choose(Named({"2", "b", "c"}), options), (std::vector{0, 1, 2, kNoColumn}));
 }
 
 TEST(ColumnChoice, SaysWhichColumnsThereAre) {

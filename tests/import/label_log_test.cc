@@ -54,7 +54,8 @@ std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> Holding(
 TEST(LabelLog, SaysTheSameWithOneRowPerChange) {
   std::mt19937 random(11);
   std::vector<Row> rows;
-  for (int row = 0; row < 300; ++row) rows.emplace_back(random() % 5, random() % 2, row / 9);
+  for (int row = 0; row < 300; ++row)
+    rows.emplace_back(random() % 5, random() % 2, row / 9);
   auto log = LabelLog::Make(arrow::int64(), arrow::int64()).ValueOrDie();
   std::vector<Row> kept;
   for (std::size_t begin = 0; begin < rows.size(); begin += 7) {
@@ -73,7 +74,9 @@ TEST(LabelLog, SaysTheSameWithOneRowPerChange) {
   std::map<std::int64_t, std::int64_t> last;
   std::map<std::pair<std::int64_t, std::int64_t>, int> per_time;
   for (const auto& [node, label, time] : kept) {
-    if (last.contains(node)) EXPECT_NE(last[node], label);
+    if (last.contains(node)) {
+      EXPECT_NE(last[node], label);
+    }
     last[node] = label;
     const int count = ++per_time[std::pair(node, time)];
     EXPECT_EQ(count, 1);

@@ -48,10 +48,10 @@ struct DroppedRows {
 
 /// What an importer wrote. The paths of `files` begin with the option `out`.
 struct ImportSummary {
-  std::int64_t num_rows = 0;   ///< rows of the log
+  std::int64_t num_rows = 0;     ///< rows of the log
   std::int64_t num_dropped = 0;  ///< rows that are not in the log
-  std::int64_t num_nodes = 0;  ///< ends of edges, each counted once
-  std::string first_time;      ///< as the log has it: a whole number or a UTC time
+  std::int64_t num_nodes = 0;    ///< ends of edges, each counted once
+  std::string first_time;        ///< as the log has it: a whole number or a UTC time
   std::string last_time;
   std::int64_t num_comments = 0;  ///< lines that are not rows
   int feature_width = 0;          ///< of feature updates, where they are written
