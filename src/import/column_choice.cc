@@ -81,7 +81,7 @@ class Chooser {
     return column;
   }
 
-  // The one column from `first` on that nothing else uses, if it is the only one.
+  // The column that nothing else uses, if there is just one.
   int OnlyFree() {
     int free = kNoColumn;
     for (int column = 0; column < format_.num_fields; ++column) {
@@ -92,7 +92,7 @@ class Chooser {
     return free;
   }
 
-  // Without names the first free column is the natural one.
+  // Without names the order of the columns speaks.
   int FirstFree() {
     for (int column = 0; column < format_.num_fields; ++column) {
       if (taken_.insert(column).second) return column;
@@ -125,7 +125,6 @@ arrow::Result<ColumnChoice> ChooseColumns(const TextFormat& format,
                                           const std::string& name) {
   Chooser chooser(format, name);
   ColumnChoice choice;
-  // What was asked for comes before what is guessed.
   ARROW_ASSIGN_OR_RAISE(choice.label, chooser.Choose("label", options.label, {}));
   ARROW_ASSIGN_OR_RAISE(choice.op, chooser.Choose("op", options.op, kOpNames));
   const bool by_row =
@@ -159,7 +158,7 @@ arrow::Result<int> FindColumn(const TextFormat& format, const std::string& colum
 
 std::vector<ImportedColumn> DescribeColumns(const TextFormat& format,
                                             const ColumnChoice& choice,
-                                            const std::string& name) {
+                                            const std::string& file) {
   std::vector<ImportedColumn> described;
   int first = 0;
   for (int column = 0; column < format.num_fields; ++column) {
@@ -182,7 +181,7 @@ std::vector<ImportedColumn> DescribeColumns(const TextFormat& format,
       continue;
     }
     first = column;
-    described.push_back({name, std::to_string(column + 1),
+    described.push_back({file, std::to_string(column + 1),
                          named ? format.names[column] : std::string(), becomes});
   }
   return described;

@@ -41,6 +41,6 @@ arrow::Result<int> FindColumn(const TextFormat& format, const std::string& colum
 /// What became of every column, neighbours that fare alike in one entry.
 std::vector<ImportedColumn> DescribeColumns(const TextFormat& format,
                                             const ColumnChoice& choice,
-                                            const std::string& name);
+                                            const std::string& file);
 
 }  // namespace coden::importing

@@ -82,11 +82,11 @@ class LogWriter {
   std::unique_ptr<LogFiles> files_;
 };
 
-void CountLeftOutLabels(const LogFiles& files, const std::string& name,
+void CountLeftOutLabels(const LogFiles& files, const std::string& file,
                         ImportSummary* summary) {
   if (files.label_log() == nullptr) return;
   const auto add = [&](const char* reason, std::int64_t rows) {
-    if (rows > 0) summary->dropped.push_back({name, reason, rows, /*first_line=*/0});
+    if (rows > 0) summary->dropped.push_back({file, reason, rows, /*first_line=*/0});
   };
   add("label that its node has already", files.label_log()->num_repeated());
   add("label before another of the same time", files.label_log()->num_replaced());
@@ -106,7 +106,8 @@ arrow::Status CheckTarget(const ImportOptions& options) {
   if (options.force) return arrow::Status::OK();
   for (const std::string_view name : kFileNames) {
     const auto path = std::filesystem::path(options.out) / name;
-    if (std::filesystem::exists(path)) {
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) {
       return UsageError("'", path.string(),
                         "' is there already; choose another `--out`, or replace it with "
                         "`--force`");
@@ -178,11 +179,13 @@ arrow::Result<ImportedLog> ImportLog(const LogImport& import,
                            converter.odd_id() + "'");
   }
 
-  const auto described = DescribeColumns(reader->format(), columns, name);
+  const auto described = DescribeColumns(reader->format(), columns, import.file);
   summary->columns.insert(summary->columns.end(), described.begin(), described.end());
-  const auto dropped = problems.dropped();
-  summary->dropped.insert(summary->dropped.end(), dropped.begin(), dropped.end());
-  CountLeftOutLabels(*log.files, name, summary);
+  for (DroppedRows& dropped : problems.dropped()) {
+    dropped.file = import.file;
+    summary->dropped.push_back(std::move(dropped));
+  }
+  CountLeftOutLabels(*log.files, import.file, summary);
   summary->num_comments += reader->num_comments();
   summary->feature_width += static_cast<int>(columns.features.size());
   summary->has_op = summary->has_op || columns.op != kNoColumn;
@@ -205,7 +208,8 @@ arrow::Status Publish(std::span<const ImportedLog> logs, const ImportOptions& op
     const bool written =
         std::any_of(summary->files.begin(), summary->files.end(),
                     [&](const FileRecord& file) { return file.path == path; });
-    if (!written && std::filesystem::exists(path)) {
+    std::error_code ignored;
+    if (!written && std::filesystem::exists(path, ignored)) {
       context.progress->Note("'" + path +
                              "' is of an earlier import and may not fit this one");
     }

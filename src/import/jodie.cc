@@ -41,6 +41,7 @@ arrow::Result<ImportSummary> ImportJodie(const JodieOptions& options,
   importing::LogImport import;
   import.file = options.file;
   import.step = "interactions";
+  import.header = HeaderRow::kAuto;
   import.bipartite = true;
   import.zero_labels_say_nothing = true;
   import.choose = [&](const importing::TextFormat& format,

@@ -67,7 +67,7 @@ struct RowConverter::Row {
   std::int8_t op = 1;
   std::int64_t label = 0;
   std::vector<float> features;
-  // The places of the texts, and the texts themselves for strings.
+  // What strings are made of.
   std::string_view src_text, dst_text, label_text;
 };
 

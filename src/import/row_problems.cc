@@ -17,7 +17,7 @@ arrow::Status RowProblems::Report(std::int64_t line, std::string_view column,
       ++known->rows;
       known->first_line = std::min(known->first_line, line);
     } else {
-      dropped_.push_back({name_, std::string(rule.reason), 1, line});
+      dropped_.push_back({{}, std::string(rule.reason), 1, line});
     }
     return arrow::Status::OK();
   }

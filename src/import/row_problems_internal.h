@@ -30,6 +30,7 @@ class RowProblems {
   arrow::Status Report(std::int64_t line, std::string_view column, const RowRule& rule,
                        std::string_view value = {});
 
+  /// By reason; the file is left to the caller.
   std::vector<DroppedRows> dropped() const;
   std::int64_t num_dropped() const;
   const std::string& name() const { return name_; }

@@ -213,7 +213,8 @@ arrow::Status RunStore::MergeGroups(const RunContext& context) {
       ARROW_RETURN_NOT_OK(Merge(
           group, [&](const BatchPtr& batch) { return writer.Write(*batch); }, context));
       ARROW_RETURN_NOT_OK(writer.Close());
-      for (const std::string& run : group) std::filesystem::remove(run);
+      std::error_code ignored;
+      for (const std::string& run : group) std::filesystem::remove(run, ignored);
     }
     runs_ = std::move(merged);
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,7 +38,7 @@ class TextTableReader {
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next();
 
  private:
-  TextTableReader(RowProblems* problems) : problems_(problems) {}
+  explicit TextTableReader(RowProblems* problems) : problems_(problems) {}
 
   arrow::csv::InvalidRowResult OnInvalidRow(const arrow::csv::InvalidRow& row);
 

@@ -51,10 +51,11 @@ arrow::Result<ImportSummary> ImportTgl(const TglOptions& options,
   importing::LogImport edges;
   importing::LogImport labels;
   edges.file = options.file;
-  if (std::filesystem::is_directory(options.file)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(options.file, ignored)) {
     const std::filesystem::path folder = options.file;
     edges.file = (folder / "edges.csv").string();
-    if (std::filesystem::exists(folder / "labels.csv")) {
+    if (std::filesystem::exists(folder / "labels.csv", ignored)) {
       labels.file = (folder / "labels.csv").string();
     }
   }

@@ -173,7 +173,7 @@ def test_dates_become_utc_timestamps(bring):
     assert outcome.code == 0, outcome.stderr
     times = outcome.files["edges"]["time"]
     assert times.type == pa.timestamp("us", "UTC")
-    utc = datetime.timezone.utc
+    utc = datetime.UTC
     assert times.to_pylist() == [
         datetime.datetime(2004, 4, 15, tzinfo=utc),
         datetime.datetime(2004, 4, 15, 1, 2, 3, 500_000, tzinfo=utc),
@@ -202,7 +202,7 @@ def test_sorting_more_than_is_held_in_memory(bring):
     assert outcome.code == 0, outcome.stderr
     edges = outcome.files["edges"]
     columns = [edges[name].to_pylist() for name in ["src", "dst", "time"]]
-    assert list(zip(*columns)) == sorted(lines, key=lambda row: row[2])
+    assert list(zip(*columns, strict=True)) == sorted(lines, key=lambda row: row[2])
 
 
 BAD = "src,dst,time\n1,2,3\n{}\n5,6,7\n"
@@ -319,9 +319,11 @@ def test_jodie(bring):
     huge = f"h,h,h,h\n{2**63 - 1},2,3,0\n"
     assert "must add up to less than 2^63" in bring(huge, kind="jodie").error
     assert "coden import jodie` reads this" in bring(JODIE).error
+    headless = bring(JODIE.split("\n", 1)[1], kind="jodie")
+    assert headless.files["edges"].num_rows == 4
 
 
-def test_jodie_features_as_updates(bring):
+def test_jodie_features_as_updates(coden, bring):
     outcome = bring(JODIE, "--edge-features", "as-updates", kind="jodie")
     updates = outcome.files["feature_updates"]
     assert rows(updates) == [
@@ -329,6 +331,10 @@ def test_jodie_features_as_updates(bring):
     ]  # fmt: skip
     assert updates.schema.field("x").type.list_size == 2
     assert "--input.random_features 2" in outcome.stderr
+    flags = [f"--input.{name}={outcome.out / name}.parquet" for name in outcome.files]
+    flags += ["--input.random_features=2", f"--run.directory={outcome.out / 'run'}"]
+    checked = coden("validate", *flags)
+    assert checked.code == 0, checked.stdout + checked.stderr
     bad = bring(JODIE.replace("-0.5", "nan"), "--edge-features", "as-updates", kind="jodie")
     assert "line 2, column '" in bad.error and "finite" in bad.error
 
