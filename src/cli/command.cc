@@ -27,6 +27,8 @@ std::vector<Command> AllCommands() {
        GenerateFlags(), GenerateCommand},
       {"verify", "RUN", "read every committed file again and compare its checksum", {},
        VerifyCommand},
+      {"import", "edges|jodie|tgl FILE --out FOLDER",
+       "turn delimited text into the files coden reads", ImportFlags(), ImportCommand},
       {"inspect", "PATH", "what a log, snapshot, model or run holds", {}, InspectCommand},
       {"settings",
        "",

@@ -66,6 +66,7 @@ arrow::Status ValidateCommand(const CommandLine& line, const RunContext& context
 arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context,
                               std::string* output);
 arrow::Status VerifyCommand(const CommandLine& line, const RunContext& context,
+arrow::Status ImportCommand(const CommandLine& line, const RunContext& context,
                             std::string* output);
 arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,
                              std::string* output);
@@ -74,5 +75,8 @@ arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context
 
 /// The flags of `coden generate`, by generator.
 std::vector<FlagSection> GenerateFlags();
+
+/// The flags of `coden import`, by kind of file.
+std::vector<FlagSection> ImportFlags();
 
 }  // namespace coden

@@ -106,7 +106,8 @@ arrow::Result<CommandLine> ParseCommandLine(const std::vector<std::string>& argu
       }
       line.log_format = value == "json" ? LogFormat::kJson : LogFormat::kText;
     } else {
-      line.flags.emplace_back(name, option.value.at(0));
+      // A flag that takes no value is there or not.
+      line.flags.emplace_back(name, option.value.empty() ? "true" : option.value.at(0));
     }
   }
   return line;

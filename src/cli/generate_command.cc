@@ -1,52 +1,10 @@
-#include <algorithm>
-
 #include "cli/command_internal.h"
+#include "cli/option_flags_internal.h"
 #include "coden/generate/rmat.h"
 #include "coden/generate/sbm.h"
 #include "coden/pipeline/error.h"
 
 namespace coden {
-
-namespace {
-
-template <typename Options>
-FlagSection SectionOf(std::string title) {
-  FlagSection section{std::move(title), {}};
-  for (const auto& flag : Options::Flags()) {
-    section.flags.push_back({flag.key, flag.rule, flag.help, flag.default_text});
-  }
-  return section;
-}
-
-template <typename Options>
-arrow::Result<Options> OptionsFrom(const CommandLine& line, std::string_view generator) {
-  Options options;
-  for (const auto& [name, value] : line.flags) {
-    if (name == "format") continue;
-    const auto flags = Options::Flags();
-    const auto flag = std::find_if(flags.begin(), flags.end(),
-                                   [&](const auto& other) { return other.key == name; });
-    if (flag == flags.end()) {
-      return UsageError("`generate ", generator, "` does not take `--", name, "`");
-    }
-    ARROW_RETURN_NOT_OK(flag->set(options, value));
-  }
-  return options;
-}
-
-ResultsTable FilesTable(const GenerateSummary& summary) {
-  ResultsTable table;
-  table.title = "Files";
-  table.columns = {{"rows", "rows", ColumnType::kInteger},
-                   {"bytes", "bytes", ColumnType::kInteger},
-                   {"path", "path"}};
-  for (const FileRecord& file : summary.files) {
-    table.rows.push_back({file.rows, file.size, file.path});
-  }
-  return table;
-}
-
-}  // namespace
 
 std::vector<FlagSection> GenerateFlags() {
   return {
@@ -65,16 +23,18 @@ arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context
   ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
   GenerateSummary summary;
   if (generator == "sbm") {
-    ARROW_ASSIGN_OR_RAISE(const auto options, OptionsFrom<SbmOptions>(line, generator));
+    ARROW_ASSIGN_OR_RAISE(const auto options,
+                          OptionsFrom<SbmOptions>(line, "generate sbm"));
     ARROW_ASSIGN_OR_RAISE(summary, GenerateSbm(options, context));
   } else if (generator == "rmat") {
-    ARROW_ASSIGN_OR_RAISE(const auto options, OptionsFrom<RmatOptions>(line, generator));
+    ARROW_ASSIGN_OR_RAISE(const auto options,
+                          OptionsFrom<RmatOptions>(line, "generate rmat"));
     ARROW_ASSIGN_OR_RAISE(summary, GenerateRmat(options, context));
   } else {
     return UsageError("`generate` needs the kind of graph, sbm or rmat: '", generator,
                       "'");
   }
-  *output = Render(FilesTable(summary), format);
+  *output = Render(FilesTable(summary.files), format);
   return arrow::Status::OK();
 }
 

@@ -32,16 +32,6 @@ SchemaPtr Required(
   return arrow::schema(std::move(fields));
 }
 
-arrow::Result<std::unique_ptr<ParquetFileWriter>> OpenFile(const std::string& directory,
-                                                           const std::string& name,
-                                                           const SchemaPtr& schema,
-                                                           const Metadata& metadata) {
-  ParquetFileOptions options;
-  options.metadata = metadata;
-  return ParquetFileWriter::Open(directory + "/" + name,
-                                 directory + "/." + name + ".partial", schema, options);
-}
-
 arrow::Status WriteColumns(ParquetFileWriter& writer, const SchemaPtr& schema,
                            arrow::ArrayVector columns) {
   const std::int64_t num_rows = columns.front()->length();
@@ -49,6 +39,18 @@ arrow::Status WriteColumns(ParquetFileWriter& writer, const SchemaPtr& schema,
 }
 
 }  // namespace
+
+arrow::Result<std::unique_ptr<ParquetFileWriter>> OpenTable(const std::string& directory,
+                                                            const std::string& name,
+                                                            const SchemaPtr& schema,
+                                                            const Metadata& metadata,
+                                                            std::int64_t row_group_rows) {
+  ParquetFileOptions options;
+  options.metadata = metadata;
+  options.row_group_rows = row_group_rows;
+  return ParquetFileWriter::Open(directory + "/" + name,
+                                 directory + "/." + name + ".partial", schema, options);
+}
 
 arrow::Result<EdgeWriter> EdgeWriter::Open(const std::string& directory, bool with_op,
                                            const Metadata& metadata) {
@@ -62,7 +64,7 @@ arrow::Result<EdgeWriter> EdgeWriter::Open(const std::string& directory, bool wi
                               3, arrow::field("op", arrow::int8(), /*nullable=*/false)));
   }
   ARROW_ASSIGN_OR_RAISE(edges.writer_,
-                        OpenFile(directory, "edges.parquet", edges.schema_, metadata));
+                        OpenTable(directory, "edges.parquet", edges.schema_, metadata));
   return edges;
 }
 
@@ -85,7 +87,7 @@ arrow::Result<LabelWriter> LabelWriter::Open(const std::string& directory,
   labels.schema_ = Required(
       {{"node", arrow::int64()}, {"label", arrow::int32()}, {"time", arrow::int64()}});
   ARROW_ASSIGN_OR_RAISE(labels.writer_,
-                        OpenFile(directory, "labels.parquet", labels.schema_, metadata));
+                        OpenTable(directory, "labels.parquet", labels.schema_, metadata));
   return labels;
 }
 
@@ -109,7 +111,7 @@ arrow::Result<std::unique_ptr<ParquetFileWriter>> WriteFeatures(
   const auto list = arrow::fixed_size_list(item, num_features);
   const SchemaPtr schema = Required({{"node", arrow::int64()}, {"x", list}});
   ARROW_ASSIGN_OR_RAISE(auto writer,
-                        OpenFile(directory, "features.parquet", schema, metadata));
+                        OpenTable(directory, "features.parquet", schema, metadata));
 
   context.progress->Begin("features", "nodes", num_nodes);
   std::vector<std::int64_t> nodes;

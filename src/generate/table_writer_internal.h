@@ -22,6 +22,12 @@ using Metadata = std::shared_ptr<const arrow::KeyValueMetadata>;
 
 inline constexpr std::size_t kBatchRows = 1 << 16;
 
+/// Open directory/name for writing; until it is closed the rows are in a hidden file.
+arrow::Result<std::unique_ptr<ParquetFileWriter>> OpenTable(
+    const std::string& directory, const std::string& name, const SchemaPtr& schema,
+    const Metadata& metadata,
+    std::int64_t row_group_rows = ParquetFileOptions().row_group_rows);
+
 /// edges.parquet: src, dst, time and, for a signed log, op.
 class EdgeWriter {
  public:

@@ -2,6 +2,8 @@
 
 import dataclasses
 import hashlib
+import itertools
+import json
 import os
 import pathlib
 import subprocess
@@ -106,3 +108,27 @@ def inputs(tmp_path):
             return flags + list(more)
 
     return Inputs()
+
+
+@pytest.fixture
+def bring(coden, tmp_path):
+    """Import `text` and return the outcome, with the tables that were written."""
+    numbers = itertools.count()
+
+    def call(text, *flags, kind="edges", name="e.csv", out=None):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        folder = out or tmp_path / f"out{next(numbers)}"
+        outcome = coden("import", kind, path, "--out", folder, "--format", "json", *flags)
+        outcome.out = folder
+        outcome.files = {f.stem: pq.read_table(f) for f in folder.glob("*.parquet")}
+        assert not list(folder.glob(".*")), "nothing temporary stays"
+        if outcome.code == 0:
+            outcome.tables = json.loads(outcome.stdout)
+        return outcome
+
+    return call
+
+
+def rows(table):
+    return [tuple(row.values()) for row in table.to_pylist()]

@@ -18,7 +18,7 @@ def test_from_csv_and_nearest_nodes(tmp_path):
                 time += 1
     lines.append("red-0,blue-0,6")
     (tmp_path / "edges.csv").write_text("\n".join(lines) + "\n")
-    script = [sys.executable, ROOT / "examples" / "from_csv.py"]
+    script = ["bash", ROOT / "examples" / "from_csv.sh"]
     subprocess.run([*script, tmp_path / "edges.csv", tmp_path / "run"], check=True)
     script = [sys.executable, ROOT / "examples" / "nearest_nodes.py", tmp_path / "run", "red-3"]
     nearest = subprocess.run(script, check=True, capture_output=True, text=True).stdout
