@@ -66,6 +66,7 @@ arrow::Status ValidateCommand(const CommandLine& line, const RunContext& context
 arrow::Status GenerateCommand(const CommandLine& line, const RunContext& context,
                               std::string* output);
 arrow::Status VerifyCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output);
 arrow::Status ImportCommand(const CommandLine& line, const RunContext& context,
                             std::string* output);
 arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,

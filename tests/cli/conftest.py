@@ -7,6 +7,9 @@ import json
 import os
 import pathlib
 import subprocess
+import time
+import sys
+import socket
 
 import numpy as np
 import pyarrow as pa
@@ -132,3 +135,25 @@ def bring(coden, tmp_path):
 
 def rows(table):
     return [tuple(row.values()) for row in table.to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    """An S3 server on this machine."""
+    pytest.importorskip("moto", reason="moto is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()

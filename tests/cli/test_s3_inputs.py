@@ -1,36 +1,10 @@
 """Inputs in S3, served by moto on this machine."""
 
-import socket
-import subprocess
-import sys
-import time
-
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
 INPUT = 3
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    pytest.importorskip("moto", reason="moto is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield f"127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait()
 
 
 @pytest.fixture
