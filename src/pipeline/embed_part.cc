@@ -48,30 +48,35 @@ class EmbedPart {
   }
 
   // Finish the schedule there is, then go on with what was added to the inputs.
-  arrow::Status GoOn(const PartRecord& existing, const InputChange& change) {
-    ARROW_RETURN_NOT_OK(LoadState());
-    const EarlierRun earlier{store_, progress_, EdgeFiles(existing.inputs)};
-    ARROW_ASSIGN_OR_RAISE(inputs_, RunInputs::Open(settings_, &earlier));
-    ARROW_RETURN_NOT_OK(CheckHistory(settings_, inputs_, progress_, change.verify_log));
+  arrow::Status GoOn(const PartRecord& existing, InputChange change) {
     if (!existing.complete) {
+      ARROW_RETURN_NOT_OK(OpenEarlier(existing, change.verify_log));
       context_.progress->Note("embedding: going on after " +
                               CountOf(progress_.num_snapshots, "of ") +
                               CountOf(static_cast<std::int64_t>(schedule_.size()),
                                       "snapshots"));
       ARROW_RETURN_NOT_OK(Plan(progress_));
       ARROW_RETURN_NOT_OK(EmbedRest(existing.notes));
+      change.verify_log = false;
     }
-    return change.grown ? Append() : arrow::Status::OK();
+    return change.grown ? Append(change.verify_log) : arrow::Status::OK();
   }
 
  private:
-  // Only the rows that were added to the log of the earlier run.
-  arrow::Status Append() {
+  // Go to where the last commit left the run; refuse inputs that contradict it.
+  arrow::Status OpenEarlier(const PartRecord& existing, bool verify_log) {
     ARROW_RETURN_NOT_OK(LoadState());
-    const PartRecord existing = *manifest_->Find(kEmbedPart);
     const EarlierRun earlier{store_, progress_, EdgeFiles(existing.inputs)};
     ARROW_ASSIGN_OR_RAISE(inputs_, RunInputs::Open(settings_, &earlier));
+    return CheckHistory(settings_, inputs_, progress_, verify_log);
+  }
+
+  // Only the rows that were added to the log of the earlier run.
+  arrow::Status Append(bool verify_log) {
+    const PartRecord existing = *manifest_->Find(kEmbedPart);
+    ARROW_RETURN_NOT_OK(OpenEarlier(existing, verify_log));
     const RunProgress before = progress_;
+    const EarlierRun earlier{store_, before, {}};
     ARROW_ASSIGN_OR_RAISE(SchedulePassResult pass,
                           RunSchedulePass(settings_, inputs_, context_, &earlier));
     const auto num_new = static_cast<std::int64_t>(pass.schedule.size());
@@ -83,14 +88,15 @@ class EmbedPart {
     ARROW_RETURN_NOT_OK(Plan(pass.progress));
     const std::int64_t used = before.sampler.num_events;
     const std::int64_t added = pass.progress.sampler.num_events - used;
-    pass.notes.push_back("added to an earlier run: " + CountOf(used, "rows and ") +
-                         CountOf(before.sampler.num_snapshots, "snapshots were kept, ") +
-                         CountOf(added, "rows and ") +
-                         CountOf(num_new, "snapshots are new: ") +
-                         FormatFixed(100.0 * static_cast<double>(used) /
-                                         static_cast<double>(used + added),
-                                     1) +
-                         " % of the rows were not read again");
+    double seconds = 0.0;
+    for (const StageFigure& figure : existing.figures) seconds += figure.seconds;
+    pass.notes.push_back(
+        "added to an earlier run: " + CountOf(used, "rows and ") +
+        CountOf(before.sampler.num_snapshots, "snapshots were kept (") +
+        FormatFixed(100.0 * static_cast<double>(used) / static_cast<double>(used + added),
+                    1) +
+        " % of the rows; the last run over them took " + FormatSeconds(seconds) + "), " +
+        CountOf(added, "rows and ") + CountOf(num_new, "snapshots are new"));
     const std::vector<std::string> notes = pass.notes;
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
     return EmbedRest(notes);
@@ -241,6 +247,13 @@ arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool force,
   const PartRecord* found = manifest->Find(kEmbedPart);
   if (found == nullptr || force) return work.Rebuild();
   const PartRecord existing = *found;
+  // A run that was stopped before its first snapshot has nothing to lose.
+  const bool barren = !existing.complete &&
+                      std::none_of(existing.files.begin(), existing.files.end(),
+                                   [](const FileRecord& file) {
+                                     return file.path.starts_with(RunLayout::kSnapshots);
+                                   });
+  if (barren && existing.fingerprint != prints.embed) return work.Rebuild();
   const bool same_settings =
       existing.version == kVersion &&
       DifferingSettings(EmbedParameters(settings), existing.parameters).empty();

@@ -112,7 +112,8 @@ arrow::Status CheckSnapshots(const RunStore& store, const Settings& settings,
         DifferingSettings(EmbedParameters(settings), embedded->parameters);
     return UsageError("the snapshots in '", store.Show(),
                       "' were made from other settings or inputs, and `train` does not "
-                      "make new ones; use `coden run`: ",
+                      "make new ones; use `coden run` for a longer log, `coden run --force` "
+                      "for all else: ",
                       keys.empty() ? "the input files" : keys);
   }
   return CheckFiles(store, *embedded);

@@ -39,14 +39,18 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> EdgeLog::Scan(
 }
 
 arrow::Result<EventTime> EdgeLog::LastTime() const {
-  ARROW_ASSIGN_OR_RAISE(const auto rows, Scan(/*batch_rows=*/1, num_rows - 1));
+  // The row group that has the row is decoded in batches of this size.
+  constexpr std::int64_t kBatchRows = 1 << 16;
+  ARROW_ASSIGN_OR_RAISE(
+      const auto rows, source->Scan({columns[2]}, kBatchRows, num_before + num_rows - 1,
+                                    num_before + num_rows));
   std::shared_ptr<arrow::RecordBatch> batch;
   ARROW_RETURN_NOT_OK(rows->ReadNext(&batch));
   if (batch == nullptr) return InputChanged();
   const OnBreach refuse = Refuse(source->path());
   ARROW_ASSIGN_OR_RAISE(
       const auto times,
-      ReadTimes(batch->column(2), {columns[2], num_before + num_rows - 1, refuse}));
+      ReadTimes(batch->column(0), {columns[2], num_before + num_rows - 1, refuse}));
   return times->Value(0);
 }
 

@@ -163,16 +163,4 @@ std::string FlowPicture(std::span<const StageFigure> stages, FlowDirection direc
   return FlowDrawing(stages, direction).Draw();
 }
 
-std::string FormatSeconds(double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0.0 || seconds > 1e12) return {};
-  if (seconds < 9.995) return FormatFixed(seconds, 2) + " s";
-  if (seconds < 99.95) return FormatFixed(seconds, 1) + " s";
-  const auto whole = std::llround(seconds);
-  if (whole < 3600) {
-    return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-  }
-  const auto minutes = std::llround(seconds / 60.0);
-  return FormatCount(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
-}
-
 }  // namespace coden

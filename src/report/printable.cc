@@ -210,6 +210,18 @@ std::string FormatCount(std::int64_t value) {
   return text;
 }
 
+std::string FormatSeconds(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0.0 || seconds > 1e12) return {};
+  if (seconds < 9.995) return FormatFixed(seconds, 2) + " s";
+  if (seconds < 99.95) return FormatFixed(seconds, 1) + " s";
+  const auto whole = std::llround(seconds);
+  if (whole < 3600) {
+    return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  }
+  const auto minutes = std::llround(seconds / 60.0);
+  return FormatCount(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
+}
+
 std::string CountOf(std::int64_t value, std::string_view noun) {
   return FormatCount(value) + " " + std::string(noun);
 }

@@ -26,6 +26,10 @@ arrow::Status MakeFolderOf(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   std::error_code error;
   if (folder.empty() || fs::is_directory(folder, error)) return arrow::Status::OK();
+  if (fs::exists(folder, error)) {
+    return arrow::internal::IOErrorFromErrno(ENOTDIR, "cannot write below '",
+                                             folder.string(), "'");
+  }
   ARROW_RETURN_NOT_OK(MakeFolderOf(folder.string()));
   if (!fs::create_directory(folder, error) && error) {
     return arrow::internal::IOErrorFromErrno(error.value(), "cannot create the folder '",

@@ -43,6 +43,9 @@ std::string FormatShortest(double value);
 /// Write a count with a comma between groups of three digits.
 std::string FormatCount(std::int64_t value);
 
+/// 0.42 s, 35.1 s, 3 min 12 s, 2 h 5 min; empty if negative or not finite.
+std::string FormatSeconds(double seconds);
+
 /// A count and what is counted: "1,234 rows".
 std::string CountOf(std::int64_t value, std::string_view noun);
 
