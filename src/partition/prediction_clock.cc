@@ -48,7 +48,7 @@ arrow::Result<PredictionClock> PredictionClock::Continue(const PartitionOptions&
   clock.started_ = true;
   clock.start_time_ = memory.start_time;
   clock.rows_ = clock.start_rows_ = memory.rows;
-  clock.last_time_ = memory.last_time;
+  clock.last_time_ = clock.last_close_ = memory.last_time;
   clock.num_predictions_ = memory.num_predictions;
   clock.rows_per_batch_ = memory.rows_per_batch;
   if (clock.options_.predictions > 0) {

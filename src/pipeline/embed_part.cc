@@ -144,6 +144,7 @@ class EmbedPart {
   // From here on the run is what the new schedule says, and has the snapshots it had.
   arrow::Status CommitSchedule(SchedulePassResult pass) {
     for (const std::string& note : pass.notes) context_.progress->Note(note);
+    ARROW_RETURN_NOT_OK(store_.Remove(RunLayout::kSuccess));
     Manifest next = *manifest_;
     PartRecord part = NewPart();
     part.complete = false;
@@ -272,7 +273,6 @@ arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool force,
   }
   // Other prediction times make the log go on without a new row.
   change.grown = change.grown || existing.parameters != EmbedParameters(settings);
-  ARROW_RETURN_NOT_OK(store.Remove(RunLayout::kSuccess));
   return work.GoOn(existing, change);
 }
 

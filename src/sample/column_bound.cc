@@ -49,10 +49,13 @@ void ColumnBound::SetFirst(NodeId node, double x) { h_[node] += alpha_ * x; }
 
 void ColumnBound::Change(NodeId node, double difference) { AddResidue(node, difference); }
 
-void ColumnBound::Clear() {
+void ColumnBound::Clear(const DynamicGraph& graph) {
   std::fill(h_.begin(), h_.end(), 0.0);
   std::fill(r_.begin(), r_.end(), 0.0);
   positive_residue_ = 0.0;
+  for (NodeId node = 0; node < graph.num_nodes(); ++node) {
+    if (graph.HasArc(node, node)) largest_share_ = 1.0;
+  }
 }
 
 void ColumnBound::AddResidue(NodeId node, double amount) {

@@ -23,8 +23,8 @@ class ColumnBound {
   /// Change a feature; takes effect with the next Settle.
   void Change(NodeId node, double difference);
 
-  /// Forget all features.
-  void Clear();
+  /// Forget all features, on `graph`, whose arcs were not told.
+  void Clear(const DynamicGraph& graph);
 
   /// Bring the bound up to the graph after `changes`, which it was not yet told. `mass`
   /// is the sum of the features. Tunes where the graph has doubled since the last time.

@@ -71,7 +71,7 @@ class StrictBound final : public MassAccumulator<DynamicGraph> {
   // The bound on z^ is made anew from the features, not put back: it is as good, though
   // not the same to the last bit.
   void Restart(const DynamicGraph& graph, double mass) override {
-    column_.Clear();
+    column_.Clear(graph);
     for (NodeId node = 0; node < static_cast<NodeId>(known_.size()); ++node) {
       if (known_[node]) column_.Change(node, x_max(node));
     }

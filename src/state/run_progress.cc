@@ -45,6 +45,18 @@ SamplerMemory SamplerFromJson(const json& value) {
            value.at("expired")}};
 }
 
+// Whether the numbers agree that lead into memory: the files hold all columns, in order.
+bool IsWhole(const RunProgress& progress) {
+  int end = 0;
+  for (const ColumnRange& file : progress.column_files) {
+    if (file.begin != end || file.end < end) return false;
+    end = file.end;
+  }
+  const auto columns = static_cast<std::size_t>(end);
+  return progress.num_snapshots >= 0 && progress.engine.bounds.size() == columns &&
+         progress.engine.in_double.size() == columns;
+}
+
 }  // namespace
 
 std::int64_t RunProgress::RowAfter(std::int64_t events) const {
@@ -107,6 +119,10 @@ arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
     progress.engine.in_double = value.at("in_double").get<std::vector<bool>>();
     for (const json& range : value.at("column_files"))
       progress.column_files.push_back({range.at(0), range.at(1)});
+    if (!IsWhole(progress)) {
+      return CorruptionError("'", shown,
+                             "' contradicts itself; rebuild the run with --force");
+    }
     return progress;
   } catch (const json::exception& exception) {
     return CorruptionError("'", shown,

@@ -51,9 +51,11 @@ arrow::Status RestoreColumn(const arrow::ChunkedArray& saved, bool in_double, in
   return arrow::Status::OK();
 }
 
+// The nodes of the rows: those of `graph` that have an arc, and others that had one.
 arrow::Result<std::vector<NodeId>> LoadConnected(const RunStore& store,
                                                  const std::string& name,
-                                                 NodeId num_nodes) {
+                                                 NodeId num_nodes,
+                                                 const DynamicGraph& graph) {
   ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name, {"node"}));
   ARROW_ASSIGN_OR_RAISE(const auto batch, table->CombineChunksToBatch());
   if (batch->column(0)->type_id() != arrow::Type::INT32) return Damaged(store, name);
@@ -63,6 +65,14 @@ arrow::Result<std::vector<NodeId>> LoadConnected(const RunStore& store,
   for (const NodeId node : connected) {
     if (node < 0 || node >= num_nodes || found[node]) return Damaged(store, name);
     found[node] = true;
+  }
+  for (NodeId node = 0; node < graph.num_nodes(); ++node) {
+    const auto neighbours = graph.out_neighbours(node);
+    const bool known = neighbours.empty() || found[node];
+    if (!known || !std::all_of(neighbours.begin(), neighbours.end(),
+                               [&](NodeId neighbour) { return found[neighbour]; })) {
+      return Damaged(store, name);
+    }
   }
   return connected;
 }
@@ -111,6 +121,7 @@ arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
   EngineMemory memory;
   memory.pushed = progress.engine.pushed;
   bool restored = false;
+  std::int64_t num_rows = 0;
   for (const ColumnRange& file : progress.column_files) {
     const std::string name = RunLayout::Columns(file.begin);
     if (static_cast<int>(progress.engine.bounds.size()) < file.end ||
@@ -122,9 +133,11 @@ arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
                            progress.engine.bounds.begin() + columns.end);
       memory.in_double.assign(progress.engine.in_double.begin() + columns.begin,
                               progress.engine.in_double.begin() + columns.end);
+      const DynamicGraph& graph = embedder.graph().graph();
       ARROW_ASSIGN_OR_RAISE(const auto connected,
-                            LoadConnected(store, name, engine.num_nodes()));
-      engine.Restore(embedder.graph().graph(), connected, memory);
+                            LoadConnected(store, name, engine.num_nodes(), graph));
+      engine.Restore(graph, connected, memory);
+      num_rows = static_cast<std::int64_t>(connected.size());
       restored = true;
     }
     const int end = std::min(file.end, columns.end);
@@ -137,8 +150,10 @@ arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
       for (int column = first; column < last; ++column) {
         const auto saved = table->GetColumnByName(NameOf(column));
         const bool in_double = memory.in_double[column - columns.begin];
-        if (!saved->type()->Equals(in_double ? arrow::float64() : arrow::float32()))
+        if (!saved->type()->Equals(in_double ? arrow::float64() : arrow::float32()) ||
+            saved->length() != num_rows) {
           return Damaged(store, name);
+        }
         ARROW_RETURN_NOT_OK(
             RestoreColumn(*saved, in_double, column - columns.begin, engine));
       }

@@ -86,8 +86,8 @@ class LocalRunStore final : public RunStore {
       return arrow::internal::IOErrorFromErrno(error.value(), "cannot remove '",
                                                path.string(), "'");
     }
-    for (name = name.substr(0, name.rfind('/')); name.find('/') != name.npos;
-         name = name.substr(0, name.rfind('/'))) {
+    while (name.find('/') != name.npos) {
+      name = name.substr(0, name.rfind('/'));
       path = path.parent_path();
       if (name == RunLayout::kStage || !fs::is_empty(path, error) || error) break;
       fs::remove(path, error);

@@ -37,6 +37,8 @@
 #include "coden/embed/embedding_engine.h"
 #include "coden/graph/event_graph.h"
 #include "coden/snapshot/snapshot_writer.h"
+#include "coden/store/run_layout.h"
+#include "coden/store/run_store.h"
 #include "embed/column_block_internal.h"
 
 namespace coden {
@@ -275,14 +277,16 @@ arrow::Result<BatchPtr> SnapshotRows(const Scenario& scenario) {
 arrow::Result<Json> Snapshot(const Scenario& scenario, const Arguments& arguments) {
   constexpr int kPasses = 4;
   ARROW_ASSIGN_OR_RAISE(const BatchPtr rows, SnapshotRows(scenario));
-  const RunLayout layout{arguments.out};
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(arguments.out));
+  ARROW_RETURN_NOT_OK(store->Prepare());
   const Schedule schedule(1);
   const Emit nothing = [](const BatchPtr&) { return arrow::Status::OK(); };
   Cost least;
   for (int pass = 0; pass < kPasses; ++pass) {
     const Stopwatch watch;
-    SnapshotWriter writer(SnapshotOptions{}, layout, schedule, scenario.num_columns,
-                          SnapshotProvenance{});
+    SnapshotWriter writer(SnapshotOptions{}, *store, schedule, scenario.num_columns,
+                          SnapshotProvenance{}, /*num_done=*/0,
+                          [](int, const FileRecord&) { return arrow::Status::OK(); });
     ARROW_RETURN_NOT_OK(writer.Bind(rows->schema()).status());
     ARROW_RETURN_NOT_OK(writer.Push(rows, nothing));
     ARROW_RETURN_NOT_OK(writer.Finish(nothing));
@@ -292,7 +296,7 @@ arrow::Result<Json> Snapshot(const Scenario& scenario, const Arguments& argument
   }
   return Json{{"wall", least.wall},
               {"cpu", least.cpu},
-              {"path", layout.Path(RunLayout::Snapshot(0))}};
+              {"path", store->LocalPath(store->StageName(RunLayout::Snapshot(0)))}};
 }
 
 double SpinSeconds(int num_threads) {

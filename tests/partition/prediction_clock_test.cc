@@ -222,6 +222,146 @@ TEST(PredictionClock, ALogLongerThanSaidGoesToTheLastBatch) {
   }
 }
 
+// A log that comes in two parts: every row is marked as by a clock that saw the whole.
+arrow::Result<Cut> CutInParts(const PartitionOptions& first_options,
+                              const PartitionOptions& options, const Times& log,
+                              std::size_t first_rows) {
+  const Times first(log.begin(), log.begin() + static_cast<std::ptrdiff_t>(first_rows));
+  ARROW_ASSIGN_OR_RAISE(
+      auto clock,
+      PredictionClock::Make(first_options, static_cast<std::int64_t>(log.size())));
+  ARROW_ASSIGN_OR_RAISE(Cut cut, RunClock(&clock, first));
+  const ClockMemory memory = clock.memory();
+  EXPECT_EQ(memory.num_predictions, clock.num_predictions());
+  // Rows after the last given time were not used: they come again.
+  const auto used = static_cast<std::size_t>(memory.rows);
+  cut.batches.resize(used);
+  ARROW_ASSIGN_OR_RAISE(
+      auto next,
+      PredictionClock::Continue(options, memory, static_cast<std::int64_t>(log.size())));
+  std::vector<PredictionClock::Mark> marks;
+  const auto read_marks = [&] {
+    for (const auto& mark : marks) {
+      EXPECT_EQ(mark.kind, EventKind::kPredict);
+      cut.prediction_times.push_back(mark.time);
+    }
+    marks.clear();
+  };
+  for (std::size_t row = used; row < log.size(); ++row) {
+    ARROW_ASSIGN_OR_RAISE(const bool is_used, next.Next(log[row], &marks));
+    read_marks();
+    cut.batches.push_back(is_used ? static_cast<int>(cut.prediction_times.size()) + 1
+                                  : kUnused);
+  }
+  ARROW_RETURN_NOT_OK(next.Finish(&marks));
+  read_marks();
+  const ClockMemory end = next.memory();
+  EXPECT_EQ(end.start_time, memory.start_time);
+  EXPECT_EQ(end.num_predictions, static_cast<int>(cut.prediction_times.size()));
+  EXPECT_EQ(end.last_time, cut.prediction_times.back());
+  EXPECT_EQ(end.rows_per_batch, memory.rows_per_batch);
+  return cut;
+}
+
+TEST(PredictionClock, WidthsAndTimesGoOnAsIfTheyHadNeverStopped) {
+  std::mt19937 random(7);
+  const auto below = [&](int bound) { return static_cast<int>(random() % bound); };
+  int cuts = 0;
+  for (int round = 0; round < 500; ++round) {
+    SCOPED_TRACE(round);
+    Times log = {below(5)};
+    const int rows = 5 + below(40);
+    while (static_cast<int>(log.size()) < rows) log.push_back(log.back() + below(4));
+    const InitialGraph initial = InitialBefore{log[below(3)] + 1};
+    PartitionOptions options = Width(initial, 1 + below(9));
+    if (round % 2 == 0) {
+      options = At(initial, {std::get<InitialBefore>(initial).time + below(20)});
+      while (below(4) > 0) options.times.push_back(options.times.back() + 1 + below(9));
+    }
+    const auto whole = CutLog(options, log);
+    if (!whole.ok()) continue;
+    const Times& times = whole->prediction_times;
+    for (std::size_t first = 1; first < log.size(); ++first) {
+      // The first part must end where an interval does, or its rest comes too late.
+      const auto closes = std::lower_bound(times.begin(), times.end(), log[first - 1]);
+      if (closes != times.end() && log[first] <= *closes) continue;
+      PartitionOptions first_options = options;
+      if (!options.times.empty() && closes != times.end())
+        first_options.times.assign(times.begin(), closes + 1);
+      const auto parts = CutInParts(first_options, options, log, first);
+      if (!parts.ok()) continue;  // nothing to predict yet
+      ++cuts;
+      EXPECT_EQ(*parts, *whole) << first;
+    }
+  }
+  EXPECT_GT(cuts, 1000);
+}
+
+TEST(PredictionClock, MoreTimesGoOnAfterTheOldOnes) {
+  const Times log = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  auto clock = PredictionClock::Make(At(InitialBefore{3}, {3, 5}), 9).ValueOrDie();
+  ASSERT_TRUE(RunClock(&clock, log).ok());
+  EXPECT_EQ(clock.memory().rows, 5);
+  EXPECT_EQ(clock.memory().last_time, 5);
+  auto next =
+      PredictionClock::Continue(At(InitialBefore{3}, {3, 5, 7, 20}), clock.memory(), 9)
+          .ValueOrDie();
+  std::vector<PredictionClock::Mark> marks;
+  for (const EventTime time : {6, 7, 8, 9}) EXPECT_TRUE(*next.Next(time, &marks));
+  ASSERT_TRUE(next.Finish(&marks).ok());
+  EXPECT_EQ(marks, (std::vector<PredictionClock::Mark>{{EventKind::kPredict, 7},
+                                                       {EventKind::kPredict, 20}}));
+  EXPECT_EQ(next.num_unused(), 0);
+}
+
+TEST(PredictionClock, AddedRowsAreCutIntoBatchesOfTheSameSize) {
+  Times log(100);
+  for (int row = 0; row < 100; ++row) log[row] = row;
+  auto clock = PredictionClock::Make(Count(InitialFraction{0.5}, 5), 100).ValueOrDie();
+  ASSERT_TRUE(RunClock(&clock, log).ok());
+  EXPECT_EQ(clock.memory().rows_per_batch, 10.0);
+  // Rows added, and how many batches of about ten they make.
+  for (const auto& [added, batches] : std::vector<std::pair<int, int>>{
+           {1, 1}, {9, 1}, {14, 1}, {16, 2}, {30, 3}, {104, 10}}) {
+    SCOPED_TRACE(added);
+    auto next = PredictionClock::Continue(Count(InitialFraction{0.5}, 5), clock.memory(),
+                                          100 + added)
+                    .ValueOrDie();
+    std::vector<PredictionClock::Mark> marks;
+    for (int row = 0; row < added; ++row) EXPECT_TRUE(*next.Next(100 + row, &marks));
+    ASSERT_TRUE(next.Finish(&marks).ok());
+    ASSERT_EQ(static_cast<int>(marks.size()), batches);
+    EventTime last = 99;
+    for (const auto& mark : marks) {
+      EXPECT_NEAR(static_cast<double>(mark.time - last), 1.0 * added / batches, 1.0);
+      last = mark.time;
+    }
+    EXPECT_EQ(last, 99 + added);
+    EXPECT_EQ(next.num_merged(), 0);
+    // The size stays that of the first batches, however often rows are added.
+    EXPECT_EQ(next.memory().rows_per_batch, 10.0);
+    EXPECT_EQ(next.memory().num_predictions, 5 + batches);
+  }
+}
+
+TEST(PredictionClock, WithoutNewRowsNothingGoesOn) {
+  for (const PartitionOptions& options :
+       {Count(InitialFraction{0.5}, 2), Width(InitialFraction{0.5}, 3),
+        At(InitialFraction{0.5}, {7, 9})}) {
+    auto clock = PredictionClock::Make(options, 6).ValueOrDie();
+    ASSERT_TRUE(RunClock(&clock, {1, 2, 3, 5, 7, 8}).ok());
+    const ClockMemory memory = clock.memory();
+    auto next = PredictionClock::Continue(options, memory, 6).ValueOrDie();
+    std::vector<PredictionClock::Mark> marks;
+    ASSERT_TRUE(next.Finish(&marks).ok());
+    EXPECT_TRUE(marks.empty());
+    EXPECT_EQ(next.memory().last_time, memory.last_time);
+    EXPECT_EQ(next.memory().num_predictions, memory.num_predictions);
+    EXPECT_EQ(next.memory().rows, memory.rows);
+    EXPECT_EQ(next.num_merged(), 0);
+  }
+}
+
 TEST(PredictionClock, Invalid) {
   CheckRejected(Count(InitialFraction{1.0}, 2), {1, 2, 3},
                 "`partition.initial` takes the whole log, so there is nothing to "

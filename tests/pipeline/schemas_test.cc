@@ -1,6 +1,6 @@
-#include "coden/pipeline/passes.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_writer.h"
+#include "coden/state/saved_nodes.h"
 #include "coden/version.h"
 #include "support/schema_file.h"
 

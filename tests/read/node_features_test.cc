@@ -69,7 +69,7 @@ TEST_F(NodeFeaturesTest, ReadsListsOfEveryKind) {
         Open(File("x.parquet", type, "[7, -3, 5]", "[[1, -4], [3, 0], [0, 0]]"))
             .ValueOrDie();
     EXPECT_EQ(features.width(), 2);
-    EXPECT_EQ(features.num_rows(), 3);
+    EXPECT_EQ(features.row_nodes(), (std::vector<NodeId>{0, 1, 2}));
     EXPECT_EQ(features.LargestEntry(0, *nodes_), 4.0f);
     EXPECT_EQ(features.LargestEntry(2, *nodes_), 0.0f);
     EXPECT_EQ(All(features), (Vectors{{"7", {1, -4}}, {"-3", {3, 0}}, {"5", {0, 0}}}));

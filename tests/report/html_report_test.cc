@@ -1,9 +1,5 @@
 #include "coden/report/html_report.h"
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include <gtest/gtest.h>
 
 #include "coden/pipeline/error.h"
@@ -130,42 +126,6 @@ TEST(HtmlReport, RefusesAnotherSchema) {
   EXPECT_EQ(html.status().message(),
             "schedule.parquet must have exactly one column `snapshot`");
   EXPECT_EQ(FaultOf(html.status()), Fault::kCorruption);
-}
-
-class WriteHtmlReportTest : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "coden_html_report_test";
-    std::filesystem::remove_all(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string Path(std::string_view name) const { return (folder_ / name).string(); }
-
-  std::filesystem::path folder_;
-};
-
-TEST_F(WriteHtmlReportTest, AppearsWholeAndReplacesTheOldOne) {
-  const ReportInputs inputs = sample_run::Report();
-  for (int round = 0; round < 2; ++round) {
-    const auto record =
-        WriteHtmlReport(inputs, Path("report.html"), Path("stage/report.html"));
-    ASSERT_TRUE(record.ok()) << record.status();
-    std::ostringstream text;
-    text << std::ifstream(Path("report.html")).rdbuf();
-    EXPECT_EQ(text.str(), Make(inputs));
-    EXPECT_EQ(record->size, static_cast<std::int64_t>(text.str().size()));
-    EXPECT_EQ(record->path, Path("report.html"));
-    EXPECT_EQ(record->xxh3.size(), 16u);
-    EXPECT_FALSE(std::filesystem::exists(Path("stage/report.html")));
-  }
-}
-
-TEST_F(WriteHtmlReportTest, FailureLeavesNoStagedFile) {
-  std::filesystem::create_directories(folder_ / "report.html" / "occupied");
-  const auto record = WriteHtmlReport({}, Path("report.html"), Path("stage/report.html"));
-  EXPECT_TRUE(record.status().IsIOError()) << record.status();
-  EXPECT_FALSE(std::filesystem::exists(Path("stage/report.html")));
 }
 
 TEST(FlowPicture, FoldsLongListsAndTexts) {

@@ -4,11 +4,13 @@
 #include <cstring>
 #include <fstream>
 
-#include "coden/store/manifest.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_writer.h"
+#include "coden/store/commit.h"
+#include "coden/store/run_layout.h"
 #include "report/sample_run.h"
 #include "support/parquet.h"
+#include "support/run_store.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
 
@@ -151,37 +153,38 @@ class InspectRunTest : public ::testing::Test {
  protected:
   // A run of one snapshot with metrics, committed as the pipeline does it.
   void SetUp() override {
-    layout_.directory = folder_ / "run";
-    PartRecord embed{"embed", "f00", "embed.alpha = 0.2\n", {}, {"3 self loops"}, {}};
+    PartRecord embed;
+    embed.name = "embed";
+    embed.fingerprint = "f00";
+    embed.parameters = "embed.alpha = 0.2\n";
+    embed.notes = {"3 self loops"};
     const Schedule schedule = {{0, 0, false, 5, 10, 4, 3, 0.1},
                                {1, 1, true, 9, 20, 6, 8, 0.1},
                                {2, 2, true, 12, 25, 7, 9, 0.1}};
     Write(RunLayout::kSchedule, *ScheduleToBatch(schedule).ValueOrDie(), &embed);
     const auto rows = TableOf({{"node", ArrayOf(arrow::int64(), "[1, 2]")}});
     Write(RunLayout::Snapshot(0), *rows->CombineChunksToBatch().ValueOrDie(), &embed);
-    PartRecord train{"train", "f01", "[train]\nhidden = 16\n", {}, {}, {}};
+    PartRecord train;
+    train.name = "train";
+    train.fingerprint = "f01";
+    train.parameters = "[train]\nhidden = 16\n";
     const auto metrics =
         sample_run::Metrics({{0, 1, 0.5, 0.4, 0.4}, {0, 2, 0.7, 0.4, 0.4}});
     Write(RunLayout::kMetrics, *metrics->CombineChunksToBatch().ValueOrDie(), &train);
-    Manifest manifest;
-    manifest.Replace(embed);
-    manifest.Replace(train);
-    CODEN_EXPECT_OK(PublishManifest(layout_, &manifest));
+    CODEN_EXPECT_OK(Commit(*store_, {0, {embed, train}}, &manifest_));
   }
   void Write(std::string_view name, const arrow::RecordBatch& batch, PartRecord* part) {
-    auto record =
-        WriteParquetFile(layout_.Path(name), layout_.Path("_coden/stage/file"), batch)
-            .ValueOrDie();
-    record.path = name;
-    part->files.push_back(record);
+    part->files.push_back(StageParquetFile(*store_, name, batch).ValueOrDie());
   }
 
   TempDir folder_;
-  RunLayout layout_;
+  const std::string directory_ = folder_ / "run";
+  std::shared_ptr<RunStore> store_ = StoreAt(directory_);
+  Manifest manifest_;
 };
 
 TEST_F(InspectRunTest, SumsUpARun) {
-  const auto tables = Inspect(layout_.directory).ValueOrDie();
+  const auto tables = Inspect(directory_).ValueOrDie();
   EXPECT_EQ(Fact(tables, "commits"), "1");
   EXPECT_EQ(Fact(tables, "files"), "3");
   EXPECT_EQ(Fact(tables, "prediction times"), "2");
@@ -198,23 +201,24 @@ TEST_F(InspectRunTest, SumsUpARun) {
 }
 
 TEST_F(InspectRunTest, FindsDamage) {
-  const std::string snapshot = layout_.Path(RunLayout::Snapshot(0));
+  const std::string snapshot = store_->LocalPath(RunLayout::Snapshot(0));
   std::filesystem::resize_file(snapshot, std::filesystem::file_size(snapshot) - 3);
-  ExpectCorruption(Inspect(layout_.directory).status(),
-                   "the file is not as the run wrote it: '" + snapshot + "'");
+  ExpectCorruption(
+      Inspect(directory_).status(),
+      "a file of the run has another size than was written: '" + snapshot + "'");
   ExpectCorruption(Inspect(snapshot).status(), "cannot read '" + snapshot + "'");
   std::filesystem::remove(snapshot);
-  ExpectCorruption(Inspect(layout_.directory).status(),
-                   "the run names a file that cannot be read: '" + snapshot + "'");
-  std::ofstream(layout_.Path("_coden/manifest-000001.json")) << "{\"parts\": 3";
-  ExpectCorruption(Inspect(layout_.directory).status(), "the manifest '");
+  ExpectCorruption(Inspect(directory_).status(),
+                   "a file of the run is missing: '" + snapshot + "'");
+  std::ofstream(store_->LocalPath("_coden/manifest-000001.json")) << "{\"parts\": 3";
+  ExpectCorruption(Inspect(directory_).status(), "the manifest '");
 }
 
 TEST_F(InspectRunTest, SaysWhenNothingIsCommitted) {
-  std::filesystem::remove(layout_.Path("_coden/manifest-000001.json"));
-  ExpectInputError(Inspect(layout_.directory),
+  std::filesystem::remove(store_->LocalPath("_coden/manifest-000001.json"));
+  ExpectInputError(Inspect(directory_),
                    "the run has committed nothing yet; start it again to finish it: '" +
-                       layout_.directory + "'");
+                       directory_ + "'");
 }
 
 TEST(InspectModel, ListsConfigurationAndTensors) {

@@ -82,6 +82,38 @@ TEST(ColumnBound, IsNeverBelowTheExactColumn) {
   }
 }
 
+// A graph that is put back says nothing of its arcs, and features come as if all of them
+// had changed at once.
+TEST(ColumnBound, IsAboveTheExactColumnOnAGraphThatIsPutBack) {
+  for (const bool directed : {false, true}) {
+    for (NodeId num_nodes = 1; num_nodes <= 12; ++num_nodes) {
+      for (unsigned seed = 1; seed <= 20; ++seed) {
+        SCOPED_TRACE(::testing::Message() << directed << num_nodes << " seed " << seed);
+        std::mt19937 random(seed);
+        DynamicGraph graph;
+        graph.Grow(num_nodes);
+        for (NodeId arc = 0; arc < num_nodes; ++arc) {
+          const auto src = static_cast<NodeId>(random() % num_nodes);
+          const auto dst = static_cast<NodeId>(random() % num_nodes);
+          if (graph.HasArc(src, dst)) continue;
+          graph.InsertArc(src, dst);
+          if (!directed && src != dst) graph.InsertArc(dst, src);
+        }
+        ColumnBound bound(kAlpha, directed);
+        bound.Grow(num_nodes);
+        Matrix x = Zeros(num_nodes, 1);
+        bound.Clear(graph);
+        for (NodeId node = 0; node < num_nodes; ++node) {
+          x[node][0] = static_cast<double>(random() % 4);
+          bound.Change(node, x[node][0]);
+        }
+        bound.Settle(graph, {}, Sum(x));
+        CheckUpper(bound, graph, x);
+      }
+    }
+  }
+}
+
 TEST(ColumnBound, ALoopKeepsAllThatComes) {
   // 2 -> 3, 1 -> 1 and then 0 -> 1: all of node 0's feature but alpha ends at node 1.
   ColumnBound bound(kAlpha, /*directed=*/true);

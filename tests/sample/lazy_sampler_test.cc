@@ -70,7 +70,7 @@ TEST(LazySampler, EmptyInitialGraphHasNoSnapshot) {
 
 TEST(LazySampler, NodesWithFeaturesArePresentFromTheStart) {
   LazySampler sampler = MakeSampler(kOutOfReach);
-  sampler.AddInitialNodes(10);
+  for (NodeId node = 0; node < 10; ++node) sampler.AddNode(node);
   Schedule schedule;
   Insert(sampler, 0, 1, 1, &schedule);
   sampler.OnStart(1, &schedule);

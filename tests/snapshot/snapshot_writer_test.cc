@@ -6,8 +6,10 @@
 #include <parquet/metadata.h>
 
 #include "coden/snapshot/node_filter.h"
+#include "coden/store/run_layout.h"
 #include "support/parquet.h"
 #include "support/recut.h"
+#include "support/run_store.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
 
@@ -89,8 +91,14 @@ class SnapshotWriterTest : public ::testing::Test {
 
   std::unique_ptr<SnapshotWriter> Bound(const arrow::RecordBatch& like) {
     auto writer = std::make_unique<SnapshotWriter>(
-        options_, layout_, schedule_, kWidth,
-        SnapshotProvenance{"run 7", "embed.alpha = 0.2\n", "0123456789abcdef"});
+        options_, *store_, schedule_, kWidth,
+        SnapshotProvenance{"run 7", "embed.alpha = 0.2\n", "0123456789abcdef"}, num_done_,
+        [this](int snapshot, FileRecord file) {
+          EXPECT_EQ(file.path, RunLayout::Snapshot(snapshot));
+          EXPECT_EQ(file.staged, store_->StageName(file.path));
+          files_.push_back(std::move(file));
+          return arrow::Status::OK();
+        });
     EXPECT_TRUE(writer->Bind(like.schema()).ok());
     return writer;
   }
@@ -99,6 +107,7 @@ class SnapshotWriterTest : public ::testing::Test {
   std::vector<FileRecord> Write(const std::vector<BatchPtr>& batches) {
     const auto& last = static_cast<const arrow::Int32Array&>(*batches.back()->column(0));
     schedule_.resize(last.Value(last.length() - 1) + 1);
+    files_.clear();
     const auto writer = Bound(*batches.at(0));
     const Emit write = [&](const BatchPtr& batch) {
       return writer->Push(batch, Nothing());
@@ -113,7 +122,7 @@ class SnapshotWriterTest : public ::testing::Test {
       CODEN_EXPECT_OK(filter.Push(batch, write));
     }
     CODEN_EXPECT_OK(writer->Finish(Nothing()));
-    return writer->files();
+    return files_;
   }
 
   // The stage emits nothing.
@@ -127,8 +136,13 @@ class SnapshotWriterTest : public ::testing::Test {
     CODEN_EXPECT_OK(keep_->Encode(ids, &ignored));
   }
 
+  // Where the file of a snapshot waits.
+  std::string PathOf(int snapshot) const {
+    return store_->LocalPath(store_->StageName(RunLayout::Snapshot(snapshot)));
+  }
+
   std::shared_ptr<arrow::Table> Read(int snapshot) {
-    const auto table = ReadParquetFile(layout_.Path(RunLayout::Snapshot(snapshot)));
+    const auto table = ReadParquetFile(PathOf(snapshot));
     EXPECT_TRUE(table.ok()) << table.status().ToString();
     return table.ValueOrDie()->CombineChunks().ValueOrDie();
   }
@@ -160,7 +174,9 @@ class SnapshotWriterTest : public ::testing::Test {
   }
 
   TempDir folder_;
-  RunLayout layout_{folder_.path()};
+  std::shared_ptr<RunStore> store_ = StoreAt(folder_.path());
+  int num_done_ = 0;
+  std::vector<FileRecord> files_;
   Schedule schedule_;
   SnapshotOptions options_;
   std::unique_ptr<NodeIdMap> keep_;
@@ -179,21 +195,29 @@ TEST_F(SnapshotWriterTest, WritesOneFilePerSnapshot) {
     EXPECT_EQ(files[snapshot].path, RunLayout::Snapshot(snapshot));
     EXPECT_EQ(files[snapshot].rows, batches[snapshot]->num_rows());
     EXPECT_EQ(static_cast<std::uintmax_t>(files[snapshot].size),
-              std::filesystem::file_size(layout_.Path(files[snapshot].path)));
+              std::filesystem::file_size(PathOf(snapshot)));
     EXPECT_EQ(ReadRows(snapshot), RowsOf({batches[snapshot]}));
   }
-  EXPECT_TRUE(std::filesystem::is_empty(layout_.Path(RunLayout::kStage)));
+  EXPECT_EQ(store_->List({}).ValueOrDie().size(), 3u) << "all of them are in the stage";
 }
 
-TEST_F(SnapshotWriterTest, AFileAppearsWhenTheNextSnapshotBegins) {
+TEST_F(SnapshotWriterTest, GoesOnAfterTheSnapshotsThatAreThere) {
+  num_done_ = 2;
+  const auto files = Write({Embeddings(3, 5, 3)});
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].path, RunLayout::Snapshot(2));
+  EXPECT_EQ(files[0].rows, 0);
+  EXPECT_EQ(files[1].path, RunLayout::Snapshot(3));
+  EXPECT_EQ(ReadRows(3), RowsOf({Embeddings(3, 5, 3)}));
+}
+
+TEST_F(SnapshotWriterTest, AFileIsCompleteWhenTheNextSnapshotBegins) {
   const auto writer = Bound(*Embeddings(0, 0, 1));
-  const std::string first = layout_.Path(RunLayout::Snapshot(0));
   CODEN_EXPECT_OK(writer->Push(Embeddings(0, 0, 4), Nothing()));
-  EXPECT_FALSE(std::filesystem::exists(first));
-  EXPECT_TRUE(writer->files().empty());
+  EXPECT_TRUE(files_.empty());
   CODEN_EXPECT_OK(writer->Push(Embeddings(1, 0, 4), Nothing()));
-  EXPECT_TRUE(std::filesystem::exists(first));
-  EXPECT_EQ(writer->files().size(), 1u);
+  ASSERT_EQ(files_.size(), 1u);
+  EXPECT_EQ(Read(0)->num_rows(), 4);
 }
 
 TEST_F(SnapshotWriterTest, AllLayoutsHoldTheSameNumbers) {
@@ -291,8 +315,7 @@ TEST_F(SnapshotWriterTest, TakesABatchThatSpansSnapshots) {
 TEST_F(SnapshotWriterTest, EveryFileSaysWhereItComesFrom) {
   Write({Embeddings(0, 0, 4), Embeddings(1, 0, 4)});
   for (const int snapshot : {0, 1}) {
-    const auto reader =
-        parquet::ParquetFileReader::OpenFile(layout_.Path(RunLayout::Snapshot(snapshot)));
+    const auto reader = parquet::ParquetFileReader::OpenFile(PathOf(snapshot));
     const auto metadata = reader->metadata()->key_value_metadata();
     const std::pair<std::string, std::string> expected[] = {
         {"coden.format_version", "1"},

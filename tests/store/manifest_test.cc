@@ -1,13 +1,12 @@
 #include "coden/store/manifest.h"
 
-#include <xxhash.h>
-
-#include <cstdio>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
-#include "support/parquet.h"
+#include "coden/store/commit.h"
+#include "coden/store/run_layout.h"
+#include "support/run_store.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
 
@@ -19,10 +18,14 @@ using nlohmann::json;
 PartRecord Part(const std::string& name, const std::string& fingerprint) {
   PartRecord part;
   part.name = name;
+  part.complete = name != "embed";
+  part.version = "0.1.0";
   part.fingerprint = fingerprint;
   part.parameters = "embed.alpha = 0.2\ninput.src = \"quoted\"\n";
   part.figures = {{"read", "5 rows", "4 edges", 0.25}, {"embed", "ü", "", 1e-9}};
   part.notes = {"1 self-loop dropped", "2 rows merged"};
+  part.inputs = {{"edges", "2024/a.parquet", 9, 1'700'000'000'123'456'789, "00ff"},
+                 {"labels", "b.parquet", 10, 0, "11ff"}};
   part.files = {{"schedule.parquet", 5'000'000'000, 12, "00ff00ff00ff00ff"},
                 {"state/nodes.parquet", 7, 0, "0123456789abcdef"}};
   return part;
@@ -30,9 +33,12 @@ PartRecord Part(const std::string& name, const std::string& fingerprint) {
 
 void ExpectEqual(const PartRecord& actual, const PartRecord& expected) {
   EXPECT_EQ(actual.name, expected.name);
+  EXPECT_EQ(actual.complete, expected.complete);
+  EXPECT_EQ(actual.version, expected.version);
   EXPECT_EQ(actual.fingerprint, expected.fingerprint);
   EXPECT_EQ(actual.parameters, expected.parameters);
   EXPECT_EQ(actual.notes, expected.notes);
+  EXPECT_EQ(actual.inputs, expected.inputs);
   ASSERT_EQ(actual.figures.size(), expected.figures.size());
   for (std::size_t i = 0; i < expected.figures.size(); ++i) {
     EXPECT_EQ(actual.figures[i].name, expected.figures[i].name);
@@ -46,6 +52,7 @@ void ExpectEqual(const PartRecord& actual, const PartRecord& expected) {
     EXPECT_EQ(actual.files[i].size, expected.files[i].size);
     EXPECT_EQ(actual.files[i].rows, expected.files[i].rows);
     EXPECT_EQ(actual.files[i].xxh3, expected.files[i].xxh3);
+    EXPECT_EQ(actual.files[i].staged, expected.files[i].staged);
   }
 }
 
@@ -53,29 +60,29 @@ class ManifestTest : public ::testing::Test {
  protected:
   // The manifest that is loaded; number -1 with a failure where there is none.
   Manifest Load() {
-    const auto manifest = LoadManifest(layout_);
+    const auto manifest = LoadManifest(*store_);
     EXPECT_TRUE(manifest.ok()) << manifest.status().ToString();
     EXPECT_TRUE(manifest.ok() && manifest->has_value());
     return manifest.ok() && manifest->has_value() ? **manifest : Manifest{-1, {}};
   }
 
   bool IsNothing() {
-    const auto manifest = LoadManifest(layout_);
+    const auto manifest = LoadManifest(*store_);
     EXPECT_TRUE(manifest.ok()) << manifest.status().ToString();
     return manifest.ok() && !manifest->has_value();
   }
 
   // Publish a manifest of one part under number + 1.
   arrow::Status Publish(int number, const std::string& fingerprint) {
-    Manifest manifest{number, {Part("embed", fingerprint)}};
-    return PublishManifest(layout_, &manifest);
+    Manifest current{number, {}};
+    return Commit(*store_, {0, {Part("embed", fingerprint)}}, &current);
   }
 
   // Expect that a first manifest of this text is refused as damaged.
   void CheckDamaged(const std::string& text, const std::string& part) {
     SCOPED_TRACE(text);
     const std::string path = folder_.Write("_coden/manifest-000001.json", text);
-    const auto manifest = LoadManifest(layout_);
+    const auto manifest = LoadManifest(*store_);
     ASSERT_FALSE(manifest.ok());
     EXPECT_EQ(FaultOf(manifest.status()), Fault::kCorruption);
     const std::string& message = manifest.status().message();
@@ -84,34 +91,35 @@ class ManifestTest : public ::testing::Test {
   }
 
   TempDir folder_;
-  RunLayout layout_{folder_.path()};
+  std::shared_ptr<RunStore> store_ = StoreAt(folder_.path());
 };
 
 TEST_F(ManifestTest, ThereIsNoneAtFirst) {
   EXPECT_TRUE(IsNothing());
-  layout_.directory += "/not/there";
+  store_ = RunStore::Open(folder_.path() + "/not/there").ValueOrDie();
   EXPECT_TRUE(IsNothing());
 }
 
 TEST_F(ManifestTest, IsReadBackAsItWasPublished) {
+  Manifest next{0, {Part("embed", "a"), Part("train", "b")}};
+  next.parts[1].figures.clear();
+  next.parts[1].notes.clear();
+  next.parts[1].inputs.clear();
+  next.parts[1].files.clear();
   Manifest manifest;
-  manifest.parts = {Part("embed", "a"), Part("train", "b")};
-  manifest.parts[1].figures.clear();
-  manifest.parts[1].notes.clear();
-  manifest.parts[1].files.clear();
-  CODEN_EXPECT_OK(PublishManifest(layout_, &manifest));
+  CODEN_EXPECT_OK(Commit(*store_, next, &manifest));
   EXPECT_EQ(manifest.number, 1);
   const Manifest loaded = Load();
   EXPECT_EQ(loaded.number, 1);
   ASSERT_EQ(loaded.parts.size(), 2u);
-  ExpectEqual(loaded.parts[0], manifest.parts[0]);
-  ExpectEqual(loaded.parts[1], manifest.parts[1]);
-  EXPECT_TRUE(std::filesystem::is_empty(layout_.Path(RunLayout::kStage)));
+  ExpectEqual(loaded.parts[0], next.parts[0]);
+  ExpectEqual(loaded.parts[1], next.parts[1]);
+  EXPECT_TRUE(store_->List(RunLayout::kStage).ValueOrDie().empty());
 }
 
 TEST_F(ManifestTest, WithoutPartsIsStillAManifest) {
   Manifest manifest;
-  CODEN_EXPECT_OK(PublishManifest(layout_, &manifest));
+  CODEN_EXPECT_OK(Commit(*store_, {}, &manifest));
   EXPECT_EQ(Load().number, 1);
   EXPECT_TRUE(Load().parts.empty());
 }
@@ -122,18 +130,32 @@ TEST_F(ManifestTest, TheHighestNumberCounts) {
     EXPECT_EQ(Load().number, number + 1);
     EXPECT_EQ(Load().parts.at(0).fingerprint, "print " + std::to_string(number + 1));
   }
-  // The earlier ones are kept, and one that is missing does not matter.
-  EXPECT_TRUE(std::filesystem::remove(folder_ / "_coden/manifest-000007.json"));
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "_coden/manifest-000001.json"));
+  // The one before stays for a reader that is about to open it.
+  EXPECT_EQ(store_->List(RunLayout::kCommits).ValueOrDie(),
+            (std::vector<std::string>{ManifestName(11), ManifestName(12)}));
+  EXPECT_TRUE(std::filesystem::remove(folder_ / ManifestName(11)));
   EXPECT_EQ(Load().number, 12);
 }
 
+TEST_F(ManifestTest, TheNumberIsInTheName) {
+  for (const int number : {1, 12, 999'999, 1'000'000, 123'456'789}) {
+    EXPECT_EQ(ManifestNumber(ManifestName(number)), number);
+  }
+  EXPECT_EQ(ManifestName(12), "_coden/manifest-000012.json");
+}
+
 TEST_F(ManifestTest, OtherFilesDoNotCount) {
-  const std::string others[] = {"settings.ini",          "manifest-000009.json.tmp",
-                                "manifest-9.json",       "manifest-.json",
-                                "manifest-0000009.json", "manifest-00000x.json",
-                                "manifest-+00009.json",  "old-manifest-000009.json",
-                                "MANIFEST-000009.json",  "stage/manifest-000009.json"};
+  const std::string others[] = {"settings.ini",
+                                "manifest-000009.json.tmp",
+                                "manifest-9.json",
+                                "manifest-.json",
+                                "manifest-00009.json",
+                                "manifest-00000x.json",
+                                "manifest-+00009.json",
+                                "old-manifest-000009.json",
+                                "MANIFEST-000009.json",
+                                "stage/manifest-000009.json",
+                                "manifest-0000000009.json"};
   for (const std::string& name : others) folder_.Write("_coden/" + name, "{}");
   EXPECT_TRUE(IsNothing());
   CODEN_EXPECT_OK(Publish(2, "a"));
@@ -141,7 +163,7 @@ TEST_F(ManifestTest, OtherFilesDoNotCount) {
 }
 
 TEST_F(ManifestTest, ALeftoverOfAKilledRunIsReplaced) {
-  folder_.Write("_coden/stage/manifest.json", std::string(10'000, '['));
+  folder_.Write(store_->StageName(ManifestName(1)), std::string(10'000, '['));
   EXPECT_TRUE(IsNothing());
   CODEN_EXPECT_OK(Publish(0, "a"));
   EXPECT_EQ(Load().parts.at(0).fingerprint, "a");
@@ -150,36 +172,60 @@ TEST_F(ManifestTest, ALeftoverOfAKilledRunIsReplaced) {
 TEST_F(ManifestTest, TextThatIsNotAManifestIsCorruption) {
   const std::string damaged = "' is damaged; run with --force to rebuild: ";
   for (const std::string text :
-       {"", "{", "[]", "null", "7", "{}", R"({"format_version": 1})", R"({"parts": []})",
-        R"({"format_version": 1, "parts": [7]})",
-        R"({"format_version": 1, "parts": 7})"}) {
+       {"", "{", "[]", "null", "7", "{}", R"({"format_version": 2})", R"({"parts": []})",
+        R"({"format_version": 2, "parts": [7]})",
+        R"({"format_version": 2, "parts": 7})"}) {
     CheckDamaged(text, damaged);
   }
-  const std::string unknown = "' has a format this version does not know: ";
-  CheckDamaged(R"({"format_version": 2, "parts": []})", unknown + "2");
-  CheckDamaged(R"({"format_version": "1", "parts": []})", unknown + "\"1\"");
+  const std::string unknown =
+      "' has a format this version does not know; run with --force to rebuild: ";
+  CheckDamaged(R"({"format_version": 1, "parts": []})", unknown + "1");
+  CheckDamaged(R"({"format_version": "2", "parts": []})", unknown + "\"2\"");
 }
 
 TEST_F(ManifestTest, AMissingKeyOrAWrongTypeIsCorruption) {
-  CODEN_EXPECT_OK(Publish(0, "a"));
-  json whole;
-  std::ifstream(folder_ / "_coden/manifest-000001.json") >> whole;
-  const json::json_pointer objects[] = {json::json_pointer("/parts/0"),
-                                        json::json_pointer("/parts/0/figures/1"),
-                                        json::json_pointer("/parts/0/files/0")};
+  Manifest staged{1, {Part("embed", "a")}};
+  staged.parts[0].files[0].staged = "_coden/stage/1/schedule.parquet";
+  const json whole = json::parse(ManifestText(staged));
+  const json::json_pointer objects[] = {
+      json::json_pointer("/parts/0"), json::json_pointer("/parts/0/figures/1"),
+      json::json_pointer("/parts/0/inputs/0"), json::json_pointer("/parts/0/files/0")};
   int keys = 0;
   for (const auto& object : objects) {
     for (const auto& entry : whole[object].items()) {
       ++keys;
       json changed = whole;
       changed[object].erase(entry.key());
-      CheckDamaged(changed.dump(), "key '" + entry.key() + "' not found");
+      if (entry.key() != "staged")
+        CheckDamaged(changed.dump(), "key '" + entry.key() + "' not found");
       changed = whole;
       changed[object][entry.key()] = json::array({json::array()});
       CheckDamaged(changed.dump(), "type");
     }
   }
-  EXPECT_EQ(keys, 6 + 4 + 4);
+  EXPECT_EQ(keys, 9 + 4 + 5 + 5);
+}
+
+TEST_F(ManifestTest, ANameThatLeadsOutOfTheRunIsCorruption) {
+  Manifest staged{1, {Part("embed", "a")}};
+  staged.parts[0].files[0].staged = "_coden/stage/1/schedule.parquet";
+  const json whole = json::parse(ManifestText(staged));
+  for (const std::string key : {"path", "staged"}) {
+    for (const std::string name :
+         {"", "/", "/etc/passwd", "..", "../other/schedule.parquet", "a/../../b", "a/..",
+          ".", "./a", "a/./b", "a//b", "a/", "a\\b", "..\\a", "C:\\a"}) {
+      json changed = whole;
+      changed["parts"][0]["files"][0][key] = name;
+      CheckDamaged(changed.dump(), "a name leads out of the run");
+    }
+    json changed = whole;
+    changed["parts"][0]["files"][0][key] = std::string("a\0b", 3);
+    CheckDamaged(changed.dump(), "a name leads out of the run");
+    // Dots are not steps by themselves.
+    changed["parts"][0]["files"][0][key] = "..a/b../...";
+    folder_.Write(ManifestName(1), changed.dump());
+    EXPECT_EQ(Load().number, 1);
+  }
 }
 
 TEST_F(ManifestTest, ACutFileIsCorruption) {
@@ -193,8 +239,9 @@ TEST_F(ManifestTest, ACutFileIsCorruption) {
 
 TEST_F(ManifestTest, ANumberIsPublishedOnce) {
   CODEN_EXPECT_OK(Publish(0, "first"));
-  Manifest late{0, {Part("embed", "second")}};
-  const arrow::Status status = PublishManifest(layout_, &late);
+  Manifest late;
+  const Manifest second{0, {Part("embed", "second")}};
+  const arrow::Status status = Commit(*store_, second, &late);
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "another process is writing to '" + folder_.path() +
                                   "': it published '" +
@@ -203,7 +250,7 @@ TEST_F(ManifestTest, ANumberIsPublishedOnce) {
   EXPECT_EQ(Load().number, 1);
   EXPECT_EQ(Load().parts.at(0).fingerprint, "first");
   late.number = 1;
-  CODEN_EXPECT_OK(PublishManifest(layout_, &late));
+  CODEN_EXPECT_OK(Commit(*store_, second, &late));
   EXPECT_EQ(Load().parts.at(0).fingerprint, "second");
 }
 
@@ -220,30 +267,26 @@ TEST_F(ManifestTest, ReplaceKeepsOneRecordPerPart) {
   EXPECT_EQ(manifest.Find("emb"), nullptr);
 }
 
-TEST_F(ManifestTest, DescribesFilesOfTheRun) {
-  const std::string bytes = "{\"a\": 1}\n";
-  folder_.Write("model/config.json", bytes);
-  const FileRecord text = DescribeFile(layout_, "model/config.json").ValueOrDie();
-  char digits[17];
-  std::snprintf(digits, sizeof(digits), "%016llx",
-                static_cast<unsigned long long>(XXH3_64bits(bytes.data(), bytes.size())));
-  EXPECT_EQ(text.path, "model/config.json");
-  EXPECT_EQ(text.size, static_cast<std::int64_t>(bytes.size()));
-  EXPECT_EQ(text.rows, 0);
-  EXPECT_EQ(text.xxh3, digits);
+TEST_F(ManifestTest, FilesAreFoundAndReplacedByTheirPath) {
+  Manifest manifest{1, {Part("embed", "a"), Part("train", "b")}};
+  manifest.parts[1].files = {{"metrics.parquet", 1, 2, "3"}};
+  EXPECT_EQ(manifest.FindFile("metrics.parquet")->rows, 2);
+  EXPECT_EQ(manifest.FindFile("schedule"), nullptr);
+  PartRecord& embed = manifest.parts[0];
+  embed.ReplaceFile({"schedule.parquet", 8, 13, "4"});
+  embed.ReplaceFile({"new.parquet", 9, 14, "5"});
+  ASSERT_EQ(embed.files.size(), 3u);
+  EXPECT_EQ(embed.files[0].rows, 13);
+  EXPECT_EQ(embed.FindFile("new.parquet")->rows, 14);
+  EXPECT_EQ(embed.FindFile("metrics.parquet"), nullptr);
+}
 
-  const auto batch =
-      arrow::RecordBatch::Make(arrow::schema({arrow::field("a", arrow::int64())}), 3,
-                               {ArrayOf(arrow::int64(), "[1, 2, 3]")});
-  const FileRecord written = WriteParquetFile(folder_ / "metrics.parquet",
-                                              folder_ / "_coden/stage/m.parquet", *batch)
-                                 .ValueOrDie();
-  const FileRecord found = DescribeFile(layout_, RunLayout::kMetrics).ValueOrDie();
-  EXPECT_EQ(found.path, RunLayout::kMetrics);
-  EXPECT_EQ(found.size, written.size);
-  EXPECT_EQ(found.rows, 3);
-  EXPECT_EQ(found.xxh3, written.xxh3);
-  EXPECT_FALSE(DescribeFile(layout_, "none.parquet").ok());
+TEST_F(ManifestTest, APartCanBeLeftOut) {
+  Manifest manifest{1, {Part("embed", "a"), Part("train", "b")}};
+  EXPECT_TRUE(manifest.Drop("embed"));
+  EXPECT_FALSE(manifest.Drop("embed"));
+  ASSERT_EQ(manifest.parts.size(), 1u);
+  EXPECT_EQ(manifest.parts[0].name, "train");
 }
 
 }  // namespace

@@ -12,11 +12,12 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "coden/store/run_layout.h"
 #include "coden/pipeline/settings.h"
 #include "coden/sample/schedule.h"
 #include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
 #include "pipeline/random_internal.h"
+#include "support/run_store.h"
 
 namespace coden {
 
@@ -37,6 +38,7 @@ class RunFixture : public ::testing::Test {
     directory_ = (root / info->name()).string();
     fs::remove_all(directory_);
     fs::create_directories(directory_);
+    store_ = StoreAt(directory_);
     settings_.run.directory = directory_;
     settings_.run.seed = 5;
     settings_.run.threads = 1;
@@ -61,8 +63,7 @@ class RunFixture : public ::testing::Test {
   static std::int64_t Id(int node) { return 1000 + 7 * node; }
 
   void Write() {
-    const RunLayout layout{directory_};
-    Put(layout.Path(RunLayout::kSchedule), *ScheduleToBatch(schedule_).ValueOrDie());
+    Put(RunLayout::kSchedule, *ScheduleToBatch(schedule_).ValueOrDie());
     for (const SchedulePoint& point : schedule_) WriteSnapshot(point.snapshot);
     WriteNodes();
     WriteLabels();
@@ -87,7 +88,7 @@ class RunFixture : public ::testing::Test {
         arrow::field("node", IdType(), false)};
     std::vector<std::shared_ptr<arrow::Array>> columns = {Ids(ids)};
     AppendEmbedding(rows, fields, columns);
-    Put(RunLayout{directory_}.Path(RunLayout::Snapshot(snapshot)),
+    Put(RunLayout::Snapshot(snapshot),
         *arrow::RecordBatch::Make(arrow::schema(fields),
                                   static_cast<std::int64_t>(ids.size()), columns));
   }
@@ -103,7 +104,7 @@ class RunFixture : public ::testing::Test {
     }
     const auto schema = arrow::schema({arrow::field("node", IdType(), false),
                                        arrow::field("first_event", arrow::int64())});
-    Put(RunLayout{directory_}.Path(RunLayout::kNodes),
+    Put(RunLayout::kNodes,
         *arrow::RecordBatch::Make(schema, kNumNodes,
                                   {Ids(ids), first_events.Finish().ValueOrDie()}));
   }
@@ -121,10 +122,9 @@ class RunFixture : public ::testing::Test {
       fields.push_back(arrow::field("time", arrow::int64()));
       columns.push_back(times.Finish().ValueOrDie());
     }
-    Put(settings_.input.labels,
-        *arrow::RecordBatch::Make(arrow::schema(fields),
-                                  static_cast<std::int64_t>(label_nodes_.size()),
-                                  columns));
+    Put("labels.parquet", *arrow::RecordBatch::Make(
+                              arrow::schema(fields),
+                              static_cast<std::int64_t>(label_nodes_.size()), columns));
   }
 
   std::shared_ptr<arrow::DataType> IdType() const {
@@ -174,11 +174,16 @@ class RunFixture : public ::testing::Test {
     columns.push_back(column);
   }
 
-  static void Put(const std::string& path, const arrow::RecordBatch& batch) {
-    ASSERT_TRUE(WriteParquetFile(path, path + ".stage", batch).ok());
+  void Put(std::string_view name, const arrow::RecordBatch& batch) {
+    Move(StageParquetFile(*store_, name, batch).ValueOrDie());
+  }
+  // Do what a commit does with a staged file.
+  void Move(const FileRecord& file) {
+    ASSERT_TRUE(store_->Move(file.staged, file.path).ok());
   }
 
   std::string directory_;
+  std::shared_ptr<RunStore> store_;
   Settings settings_;
   Schedule schedule_;
   std::vector<std::int64_t> label_nodes_, label_values_;

@@ -28,7 +28,9 @@ class TrainTest : public RunFixture {
  protected:
   arrow::Result<TrainSummary> RunTrain() {
     SilentProgress progress;
-    return Train(settings_, RunContext{&progress});
+    ARROW_ASSIGN_OR_RAISE(auto summary, Train(settings_, *store_, {&progress}));
+    for (const FileRecord& file : summary.files) Move(file);
+    return summary;
   }
 
   std::shared_ptr<arrow::RecordBatch> ReadBack(const char* name) const {
@@ -248,15 +250,10 @@ TEST_F(TrainTest, AStoppedRunLeavesTheOldFiles) {
   arrow::StopSource source;
   source.RequestStop();
   SilentProgress progress;
-  EXPECT_TRUE(Train(settings_, {&progress, source.token()}).status().IsCancelled());
+  EXPECT_TRUE(
+      Train(settings_, *store_, {&progress, source.token()}).status().IsCancelled());
   EXPECT_EQ(FileBytes(directory_ + "/predictions.parquet"), expected);
-  EXPECT_FALSE(std::filesystem::exists(directory_ + "/_coden/stage/predictions.parquet"));
-}
-
-TEST_F(Errors, NoDirectory) {
-  Write();
-  settings_.run.directory.clear();
-  EXPECT_EQ(RunTrain().status().message(), "training needs a run: set `run.directory`");
+  EXPECT_TRUE(store_->List(RunLayout::kStage).ValueOrDie().empty());
 }
 
 TEST_F(Errors, NoSnapshotsYet) {

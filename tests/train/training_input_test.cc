@@ -19,7 +19,7 @@ class TrainingInputTest : public RunFixture {
     written_.resize(schedule_.size());
     Write();
     SilentProgress progress;
-    return LoadTrainingInput(settings_, RunContext{&progress}).ValueOrDie();
+    return LoadTrainingInput(settings_, *store_, {&progress}).ValueOrDie();
   }
 
   // Compare the history of `node`, held as number `at`, with the rows of `snapshots`.

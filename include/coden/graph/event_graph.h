@@ -102,8 +102,10 @@ class BasicEventGraph {
   }
   void RestoreExpiry(const PendingExpiry& insertion) {
     insertions_.push_back(insertion);
-    last_insertion_[EdgeKey(insertion.src, insertion.dst)] = insertion.number;
     num_insertions_ = insertion.number;
+    // What was inserted may have been deleted since.
+    if (graph_.FindArc(insertion.src, insertion.dst).present)
+      last_insertion_[EdgeKey(insertion.src, insertion.dst)] = insertion.number;
   }
   void RestoreCounts(const EventCounts& counts) { counts_ = counts; }
 

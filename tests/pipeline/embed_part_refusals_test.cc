@@ -1,0 +1,201 @@
+// What a run does not go on from: it says what has changed, and touches nothing.
+
+#include "coden/state/run_progress.h"
+#include "pipeline/growing_run.h"
+
+namespace coden {
+namespace {
+
+class RefusalsTest : public GrowingRun {
+ protected:
+  void SetUp() override {
+    WriteLog("a.parquet", 0, 160);
+    WriteLog("b.parquet", 160, 220);
+    WriteFeatures(kNodes);
+    MustEmbed("run");
+  }
+
+  // Expect that the run is refused with a message that names `part`, and is as it was.
+  // With --force it becomes what a new run would be.
+  void ExpectRefused(Fault fault, const std::string& part) {
+    const Tree before = TreeOf("run");
+    const arrow::Status status = Embed("run").status();
+    EXPECT_EQ(FaultOf(status), fault) << status.ToString();
+    EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find("--force"), std::string::npos) << status.message();
+    EXPECT_EQ(status.message().find('\n'), std::string::npos) << status.message();
+    const Tree after = TreeOf("run");
+    for (const auto& [name, file] : before)
+      EXPECT_TRUE(after.contains(name) && after.at(name) == file) << name;
+    EXPECT_EQ(after.size(), before.size());
+    const auto rebuilt = Hashes(MustEmbed("run", /*force=*/true));
+    ExpectSound("run");
+    EXPECT_EQ(Hashes(MustEmbed("new")), rebuilt);
+  }
+};
+
+TEST_F(RefusalsTest, AnOldRowThatHasChanged) {
+  log_[50].dst = log_[50].dst == 7 ? 14 : 7;
+  WriteLog("a.parquet", 0, 160);
+  ExpectRefused(Fault::kUsage, "rows 0 to 659 of the log are not what they were");
+}
+
+TEST_F(RefusalsTest, AnOldRowThatHasChangedBesideNewOnes) {
+  log_[650].src = log_[650].src == 7 ? 14 : 7;
+  WriteLog("b.parquet", 160, kTimes);
+  ExpectRefused(Fault::kUsage, "rows 0 to 659 of the log are not what they were");
+}
+
+TEST_F(RefusalsTest, AnOldRowOfASecondAppend) {
+  WriteLog("c.parquet", 220, 280);
+  MustEmbed("run");
+  log_[700].src = log_[700].src == 7 ? 14 : 7;
+  WriteLog("c.parquet", 220, 280);
+  ExpectRefused(Fault::kUsage, "rows 660 to 839 of the log are not what they were");
+}
+
+TEST_F(RefusalsTest, AShorterLog) {
+  WriteLog("b.parquet", 160, 200);
+  ExpectRefused(Fault::kUsage, "the log has 600 rows, 660 were used");
+}
+
+TEST_F(RefusalsTest, AFileThatIsGone) {
+  std::filesystem::remove(folder_ / "log/b.parquet");
+  ExpectRefused(Fault::kUsage, "'b.parquet' of `input.edges` is no longer there");
+}
+
+TEST_F(RefusalsTest, FeaturesThatHaveChanged) {
+  WriteFeatures(kNodes, 2.0f);
+  ExpectRefused(Fault::kUsage, "rows of the features are not what they were");
+}
+
+TEST_F(RefusalsTest, FeaturesThatAreFewer) {
+  WriteFeatures(kNodes - 1);
+  ExpectRefused(Fault::kUsage, "rows of the features are not what they were");
+}
+
+TEST_F(RefusalsTest, FeaturesOfANodeThatWasThereWithout) {
+  WriteFeatures(10);
+  MustEmbed("run", /*force=*/true);
+  WriteFeatures(11);
+  ExpectRefused(Fault::kUsage,
+                "row 10: the node was there before without features; give them as "
+                "`input.feature_updates`");
+}
+
+TEST_F(RefusalsTest, FeatureUpdatesOfThePast) {
+  settings_.input.feature_updates = WriteParquet(
+      folder_ / "updates.parquet",
+      *TableOf({{"node", ArrayOf(arrow::int64(), "[7]")},
+                {"time", ArrayOf(arrow::int64(), "[219]")},
+                {"x", ArrayOf(arrow::list(arrow::float32()), "[[1, 2, 3, 4]]")}}));
+  ExpectRefused(Fault::kUsage, "feature updates up to time 219 are not what they were");
+}
+
+TEST_F(RefusalsTest, OtherSettings) {
+  settings_.embed.alpha = 0.3;
+  settings_.graph.directed = true;
+  ExpectRefused(Fault::kUsage, "embed.alpha, graph.directed");
+}
+
+TEST_F(RefusalsTest, OtherTimesThanMore) {
+  settings_.partition.width = 0;
+  settings_.partition.times = {130, 200};
+  MustEmbed("run", /*force=*/true);
+  settings_.partition.times = {130, 201, 250};
+  ExpectRefused(Fault::kUsage, "partition.times");
+}
+
+TEST_F(RefusalsTest, AFileOfTheRunThatIsDamaged) {
+  const std::string snapshot = PathOf("run") + "/" + RunLayout::Snapshot(1);
+  std::filesystem::resize_file(snapshot, std::filesystem::file_size(snapshot) - 1);
+  WriteLog("c.parquet", 220, kTimes);
+  const arrow::Status status = Embed("run").status();
+  EXPECT_EQ(FaultOf(status), Fault::kCorruption);
+  EXPECT_NE(status.message().find(snapshot), std::string::npos) << status.message();
+}
+
+TEST_F(RefusalsTest, RowsThatComeLate) {
+  // The last prediction was made for time 219.
+  log_.insert(log_.begin() + 660, {{7, 14, 219}, {14, 21, 219}});
+  WriteLog("c.parquet", 219, kTimes);
+  log_.erase(log_.begin() + 660, log_.begin() + 662);
+  const Tree before = TreeOf("run");
+  const arrow::Status status = Embed("run").status();
+  EXPECT_EQ(FaultOf(status), Fault::kInput);
+  EXPECT_NE(status.message().find("row 660: the row was added late: the run has already "
+                                  "made its prediction for time 219"),
+            std::string::npos)
+      << status.message();
+  EXPECT_TRUE(TreeOf("run") == before);
+
+  // Rows 657 to 659 are in c.parquet as well: five are dropped.
+  settings_.input.late = LatePolicy::kDrop;
+  const Manifest manifest = MustEmbed("run");
+  ExpectSound("run");
+  EXPECT_TRUE(watched_.Said("5 rows came late: dropped (`input.late`)"));
+  bool noted = false;
+  for (const std::string& note : manifest.Find(kEmbedPart)->notes)
+    noted = noted || note == "5 rows came late: dropped (`input.late`)";
+  EXPECT_TRUE(noted);
+
+  // The rest is as if they had never been there.
+  const auto grown = ScheduleOf("run");
+  WriteLog("c.parquet", 220, kTimes);
+  MustEmbed("new");
+  const auto whole = ScheduleOf("new");
+  EXPECT_TRUE(grown == whole);
+  for (const SchedulePoint& point : whole)
+    EXPECT_EQ(SnapshotOf("run", point.snapshot), SnapshotOf("new", point.snapshot));
+}
+
+TEST_F(RefusalsTest, LateRowsAloneChangeNothing) {
+  settings_.input.late = LatePolicy::kDrop;
+  WriteLog("c.parquet", 210, 215);
+  const Tree before = TreeOf("run", "snapshots");
+  MustEmbed("run");
+  EXPECT_TRUE(watched_.Said("15 rows came late: dropped (`input.late`)"));
+  EXPECT_TRUE(watched_.Said("nothing new to predict"));
+  ExpectSound("run");
+  EXPECT_TRUE(TreeOf("run", "snapshots") == before);
+  // New rows after them are found.
+  WriteLog("d.parquet", 220, kTimes);
+  MustEmbed("run");
+  ExpectSound("run");
+  std::filesystem::remove(folder_ / "log/c.parquet");
+  MustEmbed("new");
+  EXPECT_TRUE(ScheduleOf("run") == ScheduleOf("new"));
+}
+
+TEST_F(RefusalsTest, TheSameRowsInAnotherFormAreNoChange) {
+  Tree before = TreeOf("run");
+  WriteLog("a.parquet", 0, 160, arrow::Compression::ZSTD, 77);
+  MustEmbed("run");
+  EXPECT_TRUE(watched_.Said("nothing new to predict: kept as it was"));
+  ExpectSound("run");
+  const Tree after = TreeOf("run");
+  for (const auto& [name, file] : before) {
+    if (name.starts_with("_")) continue;  // a new manifest, which knows the new file
+    EXPECT_TRUE(after.contains(name) && after.at(name) == file) << name;
+  }
+  // Next time nothing has to be read.
+  MustEmbed("run");
+  EXPECT_TRUE(watched_.Said("settings and inputs are unchanged, skipped"));
+  EXPECT_TRUE(watched_.steps.empty());
+  // And it goes on from there.
+  WriteLog("c.parquet", 220, kTimes);
+  MustEmbed("run");
+  ExpectSound("run");
+  MustEmbed("new");
+  EXPECT_TRUE(ScheduleOf("run") == ScheduleOf("new"));
+}
+
+TEST_F(RefusalsTest, AFileThatIsOnlyTouchedIsNoChange) {
+  const std::string path = folder_ / "log/a.parquet";
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now());
+  MustEmbed("run");
+  EXPECT_TRUE(watched_.Said("settings and inputs are unchanged, skipped"));
+}
+
+}  // namespace
+}  // namespace coden

@@ -1,0 +1,222 @@
+// Both kinds of store: a local folder, and an object store with Arrow's filesystem in
+// memory in its place.
+
+#include "coden/store/run_store.h"
+
+#include <chrono>
+
+#include <arrow/filesystem/mockfs.h>
+
+#include "coden/store/hasher.h"
+#include "coden/store/run_layout.h"
+#include "store/hashing_file_internal.h"
+#include "store/run_store_internal.h"
+#include "support/run_store.h"
+#include "support/status.h"
+#include "support/temp_dir.h"
+
+namespace coden {
+namespace {
+
+using arrow::fs::internal::MockFileSystem;
+using Names = std::vector<std::string>;
+
+// Folders are only names in an object store.
+class ObjectFileSystem : public MockFileSystem {
+ public:
+  ObjectFileSystem() : MockFileSystem(std::chrono::system_clock::now()) {}
+
+  using MockFileSystem::OpenOutputStream;
+  arrow::Result<std::shared_ptr<arrow::io::OutputStream>> OpenOutputStream(
+      const std::string& path,
+      const std::shared_ptr<const arrow::KeyValueMetadata>& metadata) override {
+    ARROW_RETURN_NOT_OK(MakeFolderOf(path));
+    return MockFileSystem::OpenOutputStream(path, metadata);
+  }
+  arrow::Status CopyFile(const std::string& src, const std::string& dest) override {
+    ARROW_RETURN_NOT_OK(MakeFolderOf(dest));
+    return MockFileSystem::CopyFile(src, dest);
+  }
+
+ private:
+  arrow::Status MakeFolderOf(const std::string& path) {
+    return CreateDir(path.substr(0, path.rfind('/')), /*recursive=*/true);
+  }
+};
+
+constexpr char kUri[] = "s3://key:secret@bucket/runs/a?region=here&token=secret";
+
+class RunStoreTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam()) {
+      store_ = StoreAt(folder_ / "runs/a");
+      return;
+    }
+    auto objects = std::make_shared<ObjectFileSystem>();
+    CODEN_EXPECT_OK(objects->CreateDir("bucket", true));
+    store_ = MakeObjectRunStore(kUri, objects, "bucket/runs/a");
+    CODEN_EXPECT_OK(store_->Prepare());
+  }
+
+  void Write(const std::string& name, const std::string& text) {
+    const auto file = store_->Create(name).ValueOrDie();
+    CODEN_EXPECT_OK(file->Write(text.data(), static_cast<std::int64_t>(text.size())));
+    CODEN_EXPECT_OK(file->Close());
+    EXPECT_EQ(file->Digest(), HashOf(text.data(), text.size()));
+  }
+  std::string Text(std::string_view name) const {
+    return store_->ReadText(name).ValueOr("missing");
+  }
+  Names List(std::string_view folder = {}) const {
+    return store_->List(folder).ValueOrDie();
+  }
+
+  TempDir folder_;
+  std::shared_ptr<RunStore> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, RunStoreTest, ::testing::Bool(), [](const auto& info) {
+  return info.param ? "Local" : "Object";
+});
+
+TEST_P(RunStoreTest, FilesAreWrittenReadAndListed) {
+  EXPECT_EQ(store_->local(), GetParam());
+  EXPECT_EQ(List(), Names{});
+  EXPECT_EQ(List("state"), Names{});
+  Write("state/b", "two");
+  Write("state/a/deep", "");
+  Write("top", "three\n");
+  EXPECT_EQ(List(), (Names{"state/a/deep", "state/b", "top"}));
+  EXPECT_EQ(List("state"), (Names{"state/a/deep", "state/b"}));
+  EXPECT_EQ(Text("state/b"), "two");
+  EXPECT_EQ(store_->Size("state/b").ValueOrDie(), 3);
+  EXPECT_EQ(store_->Size("state/a/deep").ValueOrDie(), 0);
+  EXPECT_EQ(store_->Size("state").ValueOrDie(), std::nullopt) << "a folder is no file";
+  EXPECT_EQ(store_->Size("none").ValueOrDie(), std::nullopt);
+  EXPECT_FALSE(store_->ReadText("none").ok());
+  Write("state/b", "in its place");
+  EXPECT_EQ(Text("state/b"), "in its place");
+  EXPECT_EQ(store_->OpenInput("state/b").ValueOrDie()->GetSize().ValueOrDie(), 12);
+}
+
+TEST_P(RunStoreTest, AMovedFileTakesThePlaceOfTheOneThere) {
+  Write("_coden/stage/1/x", "new");
+  Write("state/x", "old");
+  CODEN_EXPECT_OK(store_->Move("_coden/stage/1/x", "state/x"));
+  EXPECT_EQ(List(), Names{"state/x"});
+  EXPECT_EQ(Text("state/x"), "new");
+  CODEN_EXPECT_OK(store_->Move("state/x", "other/folder/x"));
+  EXPECT_EQ(List(), Names{"other/folder/x"});
+  EXPECT_FALSE(store_->Move("none", "state/x").ok());
+}
+
+TEST_P(RunStoreTest, RemovingWhatIsNotThereIsNoError) {
+  Write("state/x", "x");
+  Write("state/y", "y");
+  CODEN_EXPECT_OK(store_->Remove("state/x"));
+  CODEN_EXPECT_OK(store_->Remove("state/x"));
+  CODEN_EXPECT_OK(store_->Remove("none/at/all"));
+  EXPECT_EQ(List(), Names{"state/y"});
+}
+
+TEST_P(RunStoreTest, ANewNameIsGivenOnce) {
+  EXPECT_TRUE(store_->CreateNew("_coden/manifest-000001.json", "first").ValueOrDie());
+  EXPECT_FALSE(store_->CreateNew("_coden/manifest-000001.json", "second").ValueOrDie());
+  EXPECT_EQ(Text("_coden/manifest-000001.json"), "first");
+  EXPECT_EQ(List(), Names{"_coden/manifest-000001.json"}) << "nothing stays in the stage";
+}
+
+TEST_P(RunStoreTest, SmallFilesAppearWhole) {
+  CODEN_EXPECT_OK(store_->WriteText("_SUCCESS", ""));
+  CODEN_EXPECT_OK(store_->WriteText("_coden/settings.ini", "a = b\n"));
+  EXPECT_EQ(List(), (Names{"_SUCCESS", "_coden/settings.ini"}));
+  EXPECT_EQ(Text("_coden/settings.ini"), "a = b\n");
+}
+
+TEST_P(RunStoreTest, AStagedFileIsLocatedUntilItIsMoved) {
+  const FileRecord record = store_->StageText("state/progress.json", "{}").ValueOrDie();
+  EXPECT_EQ(record.path, "state/progress.json");
+  EXPECT_EQ(record.size, 2);
+  EXPECT_EQ(record.xxh3, HashOf("{}", 2));
+  EXPECT_TRUE(record.staged.starts_with(RunLayout::kStage));
+  EXPECT_EQ(List(), Names{record.staged});
+  EXPECT_EQ(store_->Locate(record).ValueOrDie(), record.staged);
+  CODEN_EXPECT_OK(store_->SyncStage());
+  CODEN_EXPECT_OK(store_->Move(record.staged, record.path));
+  EXPECT_EQ(store_->Locate(record).ValueOrDie(), record.path);
+}
+
+TEST_P(RunStoreTest, NamesInTheStageAreThoseOfOneCommit) {
+  const std::string first = store_->StageName("state/graph.parquet");
+  EXPECT_NE(store_->StageName("state/graph~parquet"), first);
+  EXPECT_NE(store_->StageName("graph.parquet"), first);
+  store_->StageFor(2);
+  EXPECT_NE(store_->StageName("state/graph.parquet"), first);
+  // Copying a snapshot within an object store would take as long as writing it.
+  const std::string snapshot = RunLayout::Snapshot(3);
+  EXPECT_EQ(store_->StageName(snapshot) == snapshot, !GetParam());
+}
+
+TEST_P(RunStoreTest, IsShownWithoutSecrets) {
+  const std::string shown = GetParam() ? folder_ / "runs/a" : "s3://***@bucket/runs/a";
+  EXPECT_EQ(store_->Show(), shown);
+  EXPECT_EQ(store_->Show("state/x"), shown + "/state/x");
+}
+
+TEST(LocalRunStore, AFolderThatIsLeftEmptyGoes) {
+  TempDir folder;
+  const auto store = StoreAt(folder.path());
+  const std::string snapshot = RunLayout::Snapshot(0);
+  CODEN_EXPECT_OK(store->WriteText(snapshot, "x"));
+  CODEN_EXPECT_OK(store->WriteText("model/config.json", "x"));
+  CODEN_EXPECT_OK(store->WriteText("state/a/x", "x"));
+  CODEN_EXPECT_OK(store->WriteText("state/y", "y"));
+  CODEN_EXPECT_OK(store->Remove(snapshot));
+  CODEN_EXPECT_OK(store->Remove("model/config.json"));
+  CODEN_EXPECT_OK(store->Remove("state/a/x"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/snapshots"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/model"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/state/a"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/state/y"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/_coden/stage"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path()));
+}
+
+TEST(LocalRunStore, ADirectoryMayBeWrittenInSeveralWays) {
+  TempDir folder;
+  folder.Write("run/state/x", "x");
+  for (const std::string path :
+       {"/run", "/run/", "/run//", "//run", "/./run", "/a/../run"}) {
+    SCOPED_TRACE(path);
+    std::filesystem::create_directories(folder / "a/b");
+    const auto store = RunStore::Open(folder.path() + path).ValueOrDie();
+    EXPECT_EQ(store->List({}).ValueOrDie(), Names{"state/x"});
+    EXPECT_EQ(store->List("state").ValueOrDie(), Names{"state/x"});
+    EXPECT_EQ(store->ReadText("state/x").ValueOrDie(), "x");
+  }
+  const auto store = RunStore::Open("file://" + folder.path() + "/run").ValueOrDie();
+  EXPECT_TRUE(store->local());
+  EXPECT_EQ(store->LocalPath("state/x"), folder.path() + "/run/state/x");
+}
+
+TEST(LocalRunStore, AFileIsNoRunDirectory) {
+  TempDir folder;
+  const std::string path = folder.Write("file", "x");
+  const arrow::Status status = RunStore::Open(path).ValueOrDie()->Prepare();
+  EXPECT_EQ(FaultOf(status), Fault::kUsage);
+  EXPECT_EQ(status.message(), "`run.directory` is not a folder: '" + path + "'");
+}
+
+TEST(ObjectRunStore, TheBucketMustBeThere) {
+  const auto store =
+      MakeObjectRunStore(kUri, std::make_shared<ObjectFileSystem>(), "bucket/runs/a");
+  const arrow::Status status = store->Prepare();
+  EXPECT_EQ(FaultOf(status), Fault::kUsage);
+  EXPECT_EQ(status.message(),
+            "`run.directory` is in a bucket that does not exist: "
+            "'s3://***@bucket/runs/a'; create it first");
+}
+
+}  // namespace
+}  // namespace coden
