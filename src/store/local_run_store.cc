@@ -26,13 +26,11 @@ arrow::Status MakeFolderOf(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   std::error_code error;
   if (folder.empty() || fs::is_directory(folder, error)) return arrow::Status::OK();
-  if (fs::exists(folder, error)) {
-    return arrow::internal::IOErrorFromErrno(ENOTDIR, "cannot write below '",
-                                             folder.string(), "'");
-  }
   ARROW_RETURN_NOT_OK(MakeFolderOf(folder.string()));
+  // Another thread may make the same folder at this moment; that is no error.
   if (!fs::create_directory(folder, error) && error) {
-    return arrow::internal::IOErrorFromErrno(error.value(), "cannot create the folder '",
+    const int reason = error == std::errc::file_exists ? ENOTDIR : error.value();
+    return arrow::internal::IOErrorFromErrno(reason, "cannot create the folder '",
                                              folder.string(), "'");
   }
   return SyncParentDirectory(folder.string());

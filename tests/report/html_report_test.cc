@@ -140,14 +140,6 @@ TEST(FlowPicture, FoldsLongListsAndTexts) {
   EXPECT_EQ(FlowPicture({}, FlowDirection::kAcross), "");
 }
 
-TEST(FlowPicture, SecondsReadWell) {
-  EXPECT_EQ(FormatSeconds(0.423), "0.42 s");
-  EXPECT_EQ(FormatSeconds(9.999), "10.0 s");
-  EXPECT_EQ(FormatSeconds(192.0), "3 min 12 s");
-  EXPECT_EQ(FormatSeconds(3599.9), "1 h 0 min");
-  EXPECT_EQ(FormatSeconds(-1.0), "");
-}
-
 TEST(EpochLog, AveragesRunsAndSkipsTornLines) {
   const std::vector<std::string> lines = {
       R"({"run": 0, "epoch": 1, "loss": 2.0, "validate_micro_f1": 0.5})",

@@ -77,5 +77,13 @@ TEST(FormatNumbers, AreTheSameEverywhere) {
             "-9,223,372,036,854,775,808");
 }
 
+TEST(Printable, SecondsReadWell) {
+  EXPECT_EQ(FormatSeconds(0.423), "0.42 s");
+  EXPECT_EQ(FormatSeconds(9.999), "10.0 s");
+  EXPECT_EQ(FormatSeconds(192.0), "3 min 12 s");
+  EXPECT_EQ(FormatSeconds(3599.9), "1 h 0 min");
+  EXPECT_EQ(FormatSeconds(-1.0), "");
+}
+
 }  // namespace
 }  // namespace coden
