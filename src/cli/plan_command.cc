@@ -52,7 +52,10 @@ ResultsTable NeedsTable(const PipelinePlan& plan, const SnapshotOptions& snapsho
       {"passes of the embedding", FormatCount(plan.resources.num_passes)},
       {"columns per pass", FormatCount(plan.resources.columns_per_pass)},
       {"memory", megabytes(plan.resources.memory_bytes)},
-      {at_most ? "disk, up to" : "disk, about", megabytes(disk_bytes)},
+      {at_most ? "disk, up to about" : "disk, about",
+       disk_bytes < 100'000'000
+           ? FormatFixed(static_cast<double>(disk_bytes) / 1e6, 1) + " MB"
+           : megabytes(disk_bytes)},
       {"temporary disk", megabytes(plan.resources.temporary_bytes)},
   };
   return table;
