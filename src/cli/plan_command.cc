@@ -37,9 +37,9 @@ ResultsTable NeedsTable(const PipelinePlan& plan, const SnapshotOptions& snapsho
   };
   // How many rows will have moved is not known before they are embedded.
   const bool at_most = !plan.disk || snapshot.mode == SnapshotMode::kDelta;
-  const std::int64_t disk_bytes =
-      plan.disk ? plan.disk->snapshot_bytes + plan.disk->state_bytes
-                : plan.resources.disk_bytes;
+  const std::int64_t disk_bytes = plan.disk
+                                      ? plan.disk->snapshot_bytes + plan.disk->state_bytes
+                                      : plan.resources.disk_bytes;
   ResultsTable table;
   table.title = "Needs";
   table.columns = {{"what", "what"}, {"value", "value"}};

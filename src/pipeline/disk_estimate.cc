@@ -1,7 +1,7 @@
 // How well embeddings compress depends on what no summary of the inputs tells: which rows
-// are still zeros because no feature has reached them, how many values coincide, how small
-// they are for float16. So a sample is made and measured, with the stages of the run
-// itself: up to 16 columns, spread over all, at up to 5 snapshots, spread over the
+// are still zeros because no feature has reached them, how many values coincide, how
+// small they are for float16. So a sample is made and measured, with the stages of the
+// run itself: up to 16 columns, spread over all, at up to 5 snapshots, spread over the
 // schedule. Bytes per node between two of these are taken to change evenly.
 
 #include "coden/pipeline/disk_estimate.h"
@@ -56,7 +56,8 @@ class CountingStore final : public RunStore {
 // Places spread over a schedule, its first and last among them.
 std::vector<std::size_t> SpreadOver(std::size_t num_snapshots) {
   std::vector<std::size_t> places;
-  const std::size_t steps = std::min<std::size_t>(num_snapshots - 1, kSampleSnapshots - 1);
+  const std::size_t steps =
+      std::min<std::size_t>(num_snapshots - 1, kSampleSnapshots - 1);
   for (std::size_t step = 0; step <= steps; ++step)
     places.push_back(steps == 0 ? 0 : step * (num_snapshots - 1) / steps);
   return places;
@@ -105,8 +106,8 @@ class Sampling {
     for (NodeId node = 0; node < static_cast<NodeId>(pass_.nodes.size()); ++node) {
       if (pass_.nodes[node].features_since >= 0) options.initial_nodes.push_back(node);
     }
-    ARROW_ASSIGN_OR_RAISE(embedder_, Embedder::Make(options, sample_, inputs_.features,
-                                                    *inputs_.nodes));
+    ARROW_ASSIGN_OR_RAISE(
+        embedder_, Embedder::Make(options, sample_, inputs_.features, *inputs_.nodes));
     inputs_.nodes->Freeze();
     const std::int64_t num_rows =
         pass_.progress.log.empty() ? 0 : pass_.progress.log.back().end_row();
@@ -173,9 +174,9 @@ class Sampling {
     for (const std::int64_t rows : {NodeId{0}, num_nodes}) {
       ARROW_ASSIGN_OR_RAISE(
           const FileRecord file,
-          StageParquetFile(
-              store_, "ids",
-              *arrow::RecordBatch::Make(schema, rows, {ids->Slice(0, rows)}), options));
+          StageParquetFile(store_, "ids",
+                           *arrow::RecordBatch::Make(schema, rows, {ids->Slice(0, rows)}),
+                           options));
       sizes[rows > 0] = file.size;
     }
     bytes_per_id_ = num_nodes == 0 ? 0.0
@@ -217,8 +218,8 @@ class Sampling {
     ARROW_ASSIGN_OR_RAISE(const auto graph, StageGraph(store_, *embedder_));
     ARROW_ASSIGN_OR_RAISE(const FileRecord nodes,
                           StageNodes(store_, *inputs_.nodes, pass_.nodes));
-    std::int64_t bytes =
-        nodes.size + static_cast<std::int64_t>(static_cast<double>(numbers.size) / share());
+    std::int64_t bytes = nodes.size + static_cast<std::int64_t>(
+                                          static_cast<double>(numbers.size) / share());
     for (const FileRecord& file : graph) bytes += file.size;
     return bytes;
   }

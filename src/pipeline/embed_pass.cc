@@ -67,14 +67,13 @@ class EmbedPasses {
   arrow::Result<EmbedPassResult> Run() {
     // Stages on different threads share the node ids.
     inputs_.nodes->Freeze();
-    SnapshotWriter writer(
-        settings_.snapshot, store_, task_.schedule, *inputs_.nodes,
-        inputs_.columns.size(), task_.provenance, task_.progress.num_snapshots,
-        [this](WrittenSnapshot written) {
-          bytes_ += written.file.size;
-          errors_added_.push_back(written.error_added);
-          return observer_.OnWritten(std::move(written));
-        });
+    SnapshotWriter writer(settings_.snapshot, store_, task_.schedule, *inputs_.nodes,
+                          inputs_.columns.size(), task_.provenance,
+                          task_.progress.num_snapshots, [this](WrittenSnapshot written) {
+                            bytes_ += written.file.size;
+                            errors_added_.push_back(written.error_added);
+                            return observer_.OnWritten(std::move(written));
+                          });
     Labels labels;
     std::optional<NodeFilter> filter;
     if (settings_.snapshot.nodes == SnapshotNodes::kLabelled) {

@@ -33,8 +33,8 @@ std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   const std::int64_t held = size.in_deltas ? 2 * size.snapshot_rows : 0;
   return kFixedBytes + size.nodes * 48   // id map
          + row_group * size.columns * 4  // held until the row group is whole
-         + held * (size.columns * 4 + 4)
-         + EmbeddingBytes(size.nodes, size.arcs, columns, size.threads, size.in_double);
+         + held * (size.columns * 4 + 4) +
+         EmbeddingBytes(size.nodes, size.arcs, columns, size.threads, size.in_double);
 }
 
 std::int64_t NumberBytes(const SnapshotOptions& snapshot) {
@@ -108,8 +108,8 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
       all_rows * row_bytes + file_bytes * static_cast<std::int64_t>(schedule.size());
   if (!schedule.empty()) {
     const int saved_bytes = size.in_double ? 8 : 4;
-    estimate.disk_bytes += size.nodes * (std::int64_t{size.columns} * saved_bytes + 40) +
-                           size.arcs * 5;
+    estimate.disk_bytes +=
+        size.nodes * (std::int64_t{size.columns} * saved_bytes + 40) + size.arcs * 5;
   }
   // All columns but those of the last pass wait for it.
   estimate.temporary_bytes = all_rows * (estimate.num_passes - 1) * slice * 4;

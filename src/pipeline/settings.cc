@@ -173,9 +173,10 @@ std::vector<Setting> DeclareAll() {
       Declare(CODEN_MEMBER(snapshot, threshold), Real{0.0, INFINITY, Real::kHalfOpen},
               "For `snapshot.mode = delta`: a row has moved when one of its numbers has "
               "changed by more than this; 0 takes any change."),
-      Declare(CODEN_MEMBER(snapshot, full_every), Integer<int>{1, 1000000},
-              "For `snapshot.mode = delta`: at least every so many snapshots one is full. "
-              "So is one of which more than half would be written anyway."),
+      Declare(
+          CODEN_MEMBER(snapshot, full_every), Integer<int>{1, 1000000},
+          "For `snapshot.mode = delta`: at least every so many snapshots one is full. "
+          "So is one of which more than half would be written anyway."),
       Declare(CODEN_MEMBER(snapshot, compression),
               Choice<SnapshotCompression>{{{"zstd", SnapshotCompression::kZstd},
                                            {"snappy", SnapshotCompression::kSnappy},

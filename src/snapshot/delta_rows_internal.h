@@ -33,8 +33,8 @@ class DeltaRows {
   /// Go on from the full snapshot `snapshot`, before any row is added.
   void SetBase(int snapshot, NodeRows rows);
 
-  /// Take more rows of the open snapshot, which come in an order of nodes that is the same
-  /// for all snapshots.
+  /// Take more rows of the open snapshot, which come in an order of nodes that is the
+  /// same for all snapshots.
   void Add(NodeRows rows);
 
   struct Choice {

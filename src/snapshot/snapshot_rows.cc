@@ -26,8 +26,8 @@ arrow::Result<FloatsPtr> Floats(const arrow::ArrayVector& chunks,
                                 const std::shared_ptr<arrow::DataType>& type,
                                 const std::string& path) {
   if (type->id() != arrow::Type::FLOAT && type->id() != arrow::Type::HALF_FLOAT) {
-    return CorruptionError("'", path,
-                           "': embeddings must be float or halffloat: ", type->ToString());
+    return CorruptionError(
+        "'", path, "': embeddings must be float or halffloat: ", type->ToString());
   }
   arrow::ArrayVector floats;
   for (const auto& chunk : chunks) {
@@ -36,8 +36,7 @@ arrow::Result<FloatsPtr> Floats(const arrow::ArrayVector& chunks,
                           arrow::compute::Cast(*chunk, arrow::float32()));
   }
   if (floats.empty()) {
-    ARROW_ASSIGN_OR_RAISE(floats.emplace_back(),
-                          arrow::MakeEmptyArray(arrow::float32()));
+    ARROW_ASSIGN_OR_RAISE(floats.emplace_back(), arrow::MakeEmptyArray(arrow::float32()));
   }
   if (floats.size() == 1)
     return std::static_pointer_cast<arrow::FloatArray>(floats.front());
@@ -50,8 +49,8 @@ arrow::Result<FloatsPtr> FlattenLists(const arrow::ChunkedArray& column,
                                       const std::string& path, std::int64_t* length) {
   const auto& type = *column.type();
   if (type.id() != arrow::Type::LIST && type.id() != arrow::Type::FIXED_SIZE_LIST) {
-    return CorruptionError("'", path, "', column 'embedding' must be a list of float: ",
-                           type.ToString());
+    return CorruptionError(
+        "'", path, "', column 'embedding' must be a list of float: ", type.ToString());
   }
   arrow::ArrayVector chunks;
   std::int64_t row = 0;
@@ -126,9 +125,9 @@ arrow::Result<SnapshotRows> SnapshotRows::Read(const RunStore& store,
 arrow::Result<SnapshotRows> SnapshotRows::LaidUnder(const SnapshotRows& own) const {
   if (num_rows() == 0) return own;
   if (!own.nodes_->type()->Equals(*nodes_->type())) {
-    return CorruptionError("the snapshots of a run must have ids of one type: ",
-                           nodes_->type()->ToString(), " and ",
-                           own.nodes_->type()->ToString());
+    return CorruptionError(
+        "the snapshots of a run must have ids of one type: ", nodes_->type()->ToString(),
+        " and ", own.nodes_->type()->ToString());
   }
   ARROW_ASSIGN_OR_RAISE(const auto index, NodeIdMap::Make(nodes_->type()));
   // The map counts ids in order, so what it gives for an id is its row in the result.

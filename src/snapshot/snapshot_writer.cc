@@ -45,8 +45,7 @@ arrow::Result<SchemaPtr> SnapshotWriter::Bind(const SchemaPtr& input) {
   file_schema_ = SnapshotSchema(input->GetFieldByName("node")->type(), options_.layout,
                                 width_, options_.precision);
   if (options_.mode == SnapshotMode::kDelta) {
-    delta_ =
-        std::make_unique<DeltaRows>(options_.threshold, options_.full_every, width_);
+    delta_ = std::make_unique<DeltaRows>(options_.threshold, options_.full_every, width_);
     if (num_done_ > 0) ARROW_RETURN_NOT_OK(ReadBase());
   }
   return input;
@@ -96,16 +95,17 @@ arrow::Status SnapshotWriter::Close() {
   if (delta_ != nullptr) {
     const DeltaRows::Choice choice = delta_->Close(open_snapshot_);
     written.base = choice.base;
-    for (int column = 0; column < width_; ++column) loss_[column] += choice.missed[column];
+    for (int column = 0; column < width_; ++column)
+      loss_[column] += choice.missed[column];
     ARROW_RETURN_NOT_OK(OpenFile(choice.base));
     ARROW_RETURN_NOT_OK(WriteChosen(choice.written));
   }
   ARROW_ASSIGN_OR_RAISE(written.file, file_->Close());
   file_.reset();
-  const double worst = loss_.empty() ? 0.0 : *std::max_element(loss_.begin(), loss_.end());
+  const double worst =
+      loss_.empty() ? 0.0 : *std::max_element(loss_.begin(), loss_.end());
   const std::int64_t num_nodes = schedule_[open_snapshot_].num_nodes;
-  written.error_added =
-      worst / static_cast<double>(std::max<std::int64_t>(num_nodes, 1));
+  written.error_added = worst / static_cast<double>(std::max<std::int64_t>(num_nodes, 1));
   return on_file_(std::move(written));
 }
 
@@ -158,8 +158,9 @@ arrow::Status SnapshotWriter::Round(Rows* rows) {
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> rounded,
                         arrow::AllocateBuffer(count * std::int64_t{sizeof(float)}));
   const float* numbers = rows->numbers->raw_values();
-  const std::int64_t done = RoundToHalf({numbers, static_cast<std::size_t>(count)}, loss_,
-                                        reinterpret_cast<float*>(rounded->mutable_data()));
+  const std::int64_t done =
+      RoundToHalf({numbers, static_cast<std::size_t>(count)}, loss_,
+                  reinterpret_cast<float*>(rounded->mutable_data()));
   if (done < count) {
     std::vector<NodeId> node;
     ARROW_RETURN_NOT_OK(nodes_.Find(*rows->ids->Slice(done / width_, 1), &node));

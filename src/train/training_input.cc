@@ -12,11 +12,11 @@
 #include "coden/graph/node_id_map.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/resources.h"
-#include "coden/store/run_layout.h"
 #include "coden/read/labels.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_rows.h"
 #include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
 #include "train/trainer_internal.h"
 
 namespace coden {
@@ -48,8 +48,8 @@ arrow::Status FindNodes(const Labels& labels, const arrow::Array& ids,
   return labels.nodes->Find(ids, out);
 }
 
-// Write the row scaled to length 1 (L2) to `out`; a row of zeros stays one. Returns whether
-// all its numbers are finite.
+// Write the row scaled to length 1 (L2) to `out`; a row of zeros stays one. Returns
+// whether all its numbers are finite.
 bool CopyNormalised(std::span<const float> row, float* out) {
   double square_sum = 0.0;
   for (const double value : row) square_sum += value * value;
@@ -253,7 +253,7 @@ class Loader {
   const RunStore& store_;
   Labels labels_;
   SnapshotReader reader_;
-  Schedule snapshots_;  // those that are held, in order of time
+  Schedule snapshots_;          // those that are held, in order of time
   std::vector<NodeId> known_;   // labelled nodes that are in a snapshot
   std::vector<NodeId> dense_;   // from labelled node to its place in known_, or kNoNode
   TrainingInput input_;

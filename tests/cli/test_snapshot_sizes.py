@@ -111,21 +111,22 @@ def test_full_every_so_many(coden, calm, tmp_path):
 
 
 def test_a_threshold_leaves_out_what_moved_little_and_says_so(coden, calm, tmp_path):
-    full = embed(coden, calm, tmp_path / "full", *STEPS)
-    exact = embed(coden, calm, tmp_path / "exact", *STEPS, *DELTA)
-    coarse = embed(coden, calm, tmp_path / "coarse", *STEPS, *DELTA, "--snapshot.threshold", "0.2")
-    count = full.num_rows
+    # Pairs that meet and part move by all sorts of distances.
+    flags = [*STEPS, "--graph.events", "toggle"]
+    full = embed(coden, calm, tmp_path / "full", *flags)
+    exact = embed(coden, calm, tmp_path / "exact", *flags, *DELTA)
+    coarse = embed(coden, calm, tmp_path / "coarse", *flags, *DELTA, "--snapshot.threshold", "0.8")
     off = 0.0
-    for number in range(count):
+    for number in range(full.num_rows):
         true, seen = (whole_snapshot(tmp_path / run, number) for run in ("full", "coarse"))
         assert true.keys() == seen.keys()
         moved = np.abs([np.subtract(true[node], seen[node], dtype=np.float64) for node in true])
-        assert moved.max() <= 0.2
+        assert moved.max() <= 0.8
         bounds = [table["error_bound"][number].as_py() for table in (full, coarse)]
         added = moved.sum(axis=0).max() / len(true)
         assert bounds[1] == pytest.approx(bounds[0] + added, rel=1e-6)
         off = max(off, moved.max())
-    assert off > 0.01
+    assert off > 0.2
     assert exact["error_bound"].equals(full["error_bound"])
 
 
@@ -135,7 +136,14 @@ def test_a_killed_run_goes_on_with_the_same_files(coden, calm, more, tmp_path):
     times = pa.array(np.arange(events.num_rows) // 2)
     calm["edges"] = events.set_column(2, "time", times)
     flags = ["--graph.events", "toggle", "--partition.predictions", "50", *DELTA, *more]
-    flags += ["--run.commit_interval", "0", "--snapshot.full_every", "7", "--sample.max_per_interval", "1"]
+    flags += [
+        "--run.commit_interval",
+        "0",
+        "--snapshot.full_every",
+        "7",
+        "--sample.max_per_interval",
+        "1",
+    ]
     whole = tmp_path / "whole"
     bases = embed(coden, calm, whole, *flags)["base"].to_pylist()
     assert any(number != base for number, base in enumerate(bases))
@@ -143,9 +151,7 @@ def test_a_killed_run_goes_on_with_the_same_files(coden, calm, more, tmp_path):
     arguments = ["embed", *calm.flags("--run.directory", cut, *flags)]
     stops, stopped_within = 0, 0
     for _ in range(4):
-        process = subprocess.Popen(
-            [PROGRAM, *map(str, arguments)], stderr=subprocess.DEVNULL
-        )
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], stderr=subprocess.DEVNULL)
         before = committed(cut)
         while process.poll() is None and committed(cut) < before + 9 + 3 * stops:
             time.sleep(0.002)

@@ -36,7 +36,8 @@ class DiskEstimateTest : public ::testing::Test {
       for (int column = 0; column < kWidth; ++column) {
         // Columns differ: some are zero for most nodes.
         const bool zero = column % 3 == 0 && random() % 10 > 0;
-        EXPECT_TRUE(numbers->Append(zero ? 0.0f : static_cast<float>(random()) * 1e-9f).ok());
+        EXPECT_TRUE(
+            numbers->Append(zero ? 0.0f : static_cast<float>(random()) * 1e-9f).ok());
       }
       if (node % 5 > 0) continue;
       EXPECT_TRUE(labelled.Append(node).ok());
@@ -48,16 +49,18 @@ class DiskEstimateTest : public ::testing::Test {
       arrow::StringBuilder text;
       for (std::int64_t i = 0; i < array->length(); ++i) {
         const auto id = array->GetScalar(i).ValueOrDie()->ToString();
-        EXPECT_TRUE(text.Append(id + "/" + std::to_string(std::hash<std::string>()(id))).ok());
+        EXPECT_TRUE(
+            text.Append(id + "/" + std::to_string(std::hash<std::string>()(id))).ok());
       }
       return text.Finish().ValueOrDie();
     };
     settings_.input.edges = WriteParquet(
-        folder_ / "edges.parquet",
-        *TableOf({{"src", ids(src)}, {"dst", ids(dst)}, {"time", time.Finish().ValueOrDie()}}));
-    settings_.input.features =
-        WriteParquet(folder_ / "features.parquet",
-                     *TableOf({{"node", ids(nodes)}, {"x", vectors.Finish().ValueOrDie()}}));
+        folder_ / "edges.parquet", *TableOf({{"src", ids(src)},
+                                             {"dst", ids(dst)},
+                                             {"time", time.Finish().ValueOrDie()}}));
+    settings_.input.features = WriteParquet(
+        folder_ / "features.parquet",
+        *TableOf({{"node", ids(nodes)}, {"x", vectors.Finish().ValueOrDie()}}));
     settings_.input.labels = WriteParquet(
         folder_ / "labels.parquet",
         *TableOf({{"node", ids(labelled)}, {"label", labels.Finish().ValueOrDie()}}));
@@ -79,8 +82,8 @@ class DiskEstimateTest : public ::testing::Test {
     EXPECT_TRUE(manifest.ok()) << manifest.status().ToString();
     DiskEstimate written;
     for (const FileRecord& file : manifest->Find(kEmbedPart)->files) {
-      (file.path.starts_with("snapshots/") ? written.snapshot_bytes : written.state_bytes) +=
-          file.size;
+      (file.path.starts_with("snapshots/") ? written.snapshot_bytes
+                                           : written.state_bytes) += file.size;
     }
     return written;
   }
@@ -111,11 +114,13 @@ class DiskEstimateOfStringIds : public DiskEstimateTest {
 TEST_F(DiskEstimateTest, IsNearForEveryFormOfFile) {
   for (const auto layout :
        {SnapshotLayout::kList, SnapshotLayout::kFixed, SnapshotLayout::kColumns}) {
-    for (const auto precision : {SnapshotPrecision::kFloat32, SnapshotPrecision::kFloat16}) {
-      for (const auto compression : {SnapshotCompression::kZstd, SnapshotCompression::kNone}) {
-        SCOPED_TRACE(testing::Message() << static_cast<int>(layout) << " "
-                                        << static_cast<int>(precision) << " "
-                                        << static_cast<int>(compression));
+    for (const auto precision :
+         {SnapshotPrecision::kFloat32, SnapshotPrecision::kFloat16}) {
+      for (const auto compression :
+           {SnapshotCompression::kZstd, SnapshotCompression::kNone}) {
+        SCOPED_TRACE(testing::Message()
+                     << static_cast<int>(layout) << " " << static_cast<int>(precision)
+                     << " " << static_cast<int>(compression));
         settings_.snapshot.layout = layout;
         settings_.snapshot.precision = precision;
         settings_.snapshot.compression = compression;

@@ -124,9 +124,11 @@ TEST(DeltaRows, ChoicesDependOnTheNumbersAlone) {
     for (int snapshot = first; snapshot < 30; ++snapshot) {
       for (std::size_t begin = 0; begin < nodes[snapshot].size();) {
         const std::size_t left = nodes[snapshot].size() - begin;
-        const std::size_t count = in_pieces ? std::min<std::size_t>(left, random() % 9) : left;
+        const std::size_t count =
+            in_pieces ? std::min<std::size_t>(left, random() % 9) : left;
         const auto id = nodes[snapshot].begin() + static_cast<std::ptrdiff_t>(begin);
-        const auto row = numbers[snapshot].begin() + static_cast<std::ptrdiff_t>(begin * 2);
+        const auto row =
+            numbers[snapshot].begin() + static_cast<std::ptrdiff_t>(begin * 2);
         delta.Add(RowsOf({id, id + static_cast<std::ptrdiff_t>(count)},
                          {row, row + static_cast<std::ptrdiff_t>(count * 2)}));
         begin += count;
@@ -137,12 +139,14 @@ TEST(DeltaRows, ChoicesDependOnTheNumbersAlone) {
   };
   const auto whole = choices(/*in_pieces=*/false, 0, 0);
   int num_full = 0;
-  for (int snapshot = 0; snapshot < 30; ++snapshot) num_full += whole[snapshot].base == snapshot;
+  for (int snapshot = 0; snapshot < 30; ++snapshot)
+    num_full += whole[snapshot].base == snapshot;
   EXPECT_GT(num_full, 4);
   EXPECT_LT(num_full, 20);
   for (int first = 0; first < 30; ++first) {
     SCOPED_TRACE(first);
-    const auto other = choices(/*in_pieces=*/true, first, whole[std::max(0, first - 1)].base);
+    const auto other =
+        choices(/*in_pieces=*/true, first, whole[std::max(0, first - 1)].base);
     for (int snapshot = first; snapshot < 30; ++snapshot) {
       EXPECT_EQ(other[snapshot - first].base, whole[snapshot].base);
       EXPECT_EQ(other[snapshot - first].written, whole[snapshot].written);

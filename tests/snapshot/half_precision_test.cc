@@ -9,7 +9,8 @@ namespace coden {
 namespace {
 
 TEST(HalfPrecision, RoundsToTheNearestAndAddsUpWhatIsLostByColumn) {
-  // Between 1 and 2 the numbers of float16 are 2^-10 apart, and below 2^-14 they are 2^-24.
+  // Between 1 and 2 the numbers of float16 are 2^-10 apart, and below 2^-14 they are
+  // 2^-24.
   const float step = 0x1p-10f;
   const std::vector<float> numbers = {1 + step / 4, 0x1p-24f, 1 + step * 0.75f, 0x1p-26f};
   std::vector<float> out(4);

@@ -13,14 +13,15 @@ namespace {
 class SnapshotRowsTest : public ::testing::Test {
  protected:
   // Write a snapshot as its file is, with lists of `type`.
-  void Write(int snapshot, const std::string& nodes, const std::string& embeddings,
-             const std::shared_ptr<arrow::DataType>& type = arrow::list(arrow::float32())) {
+  void Write(
+      int snapshot, const std::string& nodes, const std::string& embeddings,
+      const std::shared_ptr<arrow::DataType>& type = arrow::list(arrow::float32())) {
     const auto ids = ArrayOf(id_type_, nodes);
     const auto vectors = ArrayOf(type, embeddings);
-    Put(snapshot, *arrow::RecordBatch::Make(
-                      arrow::schema({arrow::field("node", id_type_),
-                                     arrow::field("embedding", type)}),
-                      ids->length(), {ids, vectors}));
+    Put(snapshot,
+        *arrow::RecordBatch::Make(arrow::schema({arrow::field("node", id_type_),
+                                                 arrow::field("embedding", type)}),
+                                  ids->length(), {ids, vectors}));
   }
 
   void Put(int snapshot, const arrow::RecordBatch& batch) {
@@ -45,7 +46,8 @@ class SnapshotRowsTest : public ::testing::Test {
         << rows->numbers()->ToString();
   }
 
-  void ExpectCorruption(const arrow::Result<SnapshotRows>& rows, const std::string& part) {
+  void ExpectCorruption(const arrow::Result<SnapshotRows>& rows,
+                        const std::string& part) {
     EXPECT_EQ(FaultOf(rows.status()), Fault::kCorruption) << rows.status().ToString();
     EXPECT_NE(rows.status().message().find(part), std::string::npos)
         << rows.status().message();
@@ -58,10 +60,9 @@ class SnapshotRowsTest : public ::testing::Test {
 };
 
 TEST_F(SnapshotRowsTest, ReadsEveryLayoutAndPrecision) {
-  for (const auto& type :
-       {arrow::list(arrow::float32()), arrow::list(arrow::float16()),
-        arrow::fixed_size_list(arrow::float32(), 2),
-        arrow::fixed_size_list(arrow::float16(), 2)}) {
+  for (const auto& type : {arrow::list(arrow::float32()), arrow::list(arrow::float16()),
+                           arrow::fixed_size_list(arrow::float32(), 2),
+                           arrow::fixed_size_list(arrow::float16(), 2)}) {
     SCOPED_TRACE(type->ToString());
     Write(0, "[7, 3]", "[[1, 0.5], [3, -4]]", type);
     Expect(SnapshotRows::Read(*store_, RunLayout::Snapshot(0)), "[7, 3]",
@@ -113,7 +114,8 @@ TEST_F(SnapshotRowsTest, FilesThatDoNotFitTogetherAreCorrupt) {
   Write(4, "[5]", "[[1, 1]]");
   ExpectCorruption(reader_.Read(Point(4, 3)), "one row per node");
   Write(5, "[5, 4]", "[[1, 1], [2]]");
-  ExpectCorruption(reader_.Read(Point(5, 5)), "every row must have 2 numbers, row 1 has 1");
+  ExpectCorruption(reader_.Read(Point(5, 5)),
+                   "every row must have 2 numbers, row 1 has 1");
   Write(6, "[5]", "[[1.5]]", arrow::list(arrow::float64()));
   ExpectCorruption(reader_.Read(Point(6, 6)), "must be float or halffloat: double");
 }

@@ -201,7 +201,7 @@ class SnapshotWriterTest : public ::testing::Test {
   std::unique_ptr<NodeIdMap> keep_;
 };
 
-inline constexpr SnapshotLayout kLayouts[] = {SnapshotLayout::kList, SnapshotLayout::kFixed,
-                                       SnapshotLayout::kColumns};
+inline constexpr SnapshotLayout kLayouts[] = {
+    SnapshotLayout::kList, SnapshotLayout::kFixed, SnapshotLayout::kColumns};
 
 }  // namespace coden

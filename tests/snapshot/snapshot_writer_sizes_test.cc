@@ -40,9 +40,7 @@ class SnapshotSizesTest : public SnapshotWriterTest {
   }
 };
 
-float Rounded(float number) {
-  return arrow::util::Float16::FromFloat(number).ToFloat();
-}
+float Rounded(float number) { return arrow::util::Float16::FromFloat(number).ToFloat(); }
 
 // Rows of five nodes, with `value` for node `changed`.
 BatchPtr Five(int snapshot, int changed = -1, float value = 0, int extra_nodes = 0) {
@@ -51,8 +49,7 @@ BatchPtr Five(int snapshot, int changed = -1, float value = 0, int extra_nodes =
   for (int node = 0; node < 5 + extra_nodes; ++node) {
     EXPECT_TRUE(ids.Append(90 - node).ok());
     for (int column = 0; column < kWidth; ++column)
-      values.push_back(node == changed && column == 1 ? value
-                                                      : static_cast<float>(node));
+      values.push_back(node == changed && column == 1 ? value : static_cast<float>(node));
   }
   return EmbeddingsOf(snapshot, ids.Finish().ValueOrDie(), values);
 }
@@ -68,8 +65,8 @@ TEST_F(SnapshotSizesTest, Float16IsPlainAndInEveryLayout) {
     SCOPED_TRACE(static_cast<int>(layout));
     options_.layout = layout;
     Write({batch});
-    EXPECT_TRUE(Read(0)->schema()->Equals(*SnapshotSchema(
-        arrow::int64(), layout, kWidth, SnapshotPrecision::kFloat16)));
+    EXPECT_TRUE(Read(0)->schema()->Equals(
+        *SnapshotSchema(arrow::int64(), layout, kWidth, SnapshotPrecision::kFloat16)));
     EXPECT_EQ(ReadWhole(0), expected);
     const auto reader =
         parquet::ParquetFileReader::OpenFile(Path(RunLayout::Snapshot(0)));
@@ -123,7 +120,8 @@ TEST_F(SnapshotSizesTest, ADeltaHoldsTheRowsThatMovedOrAreNew) {
   options_.mode = SnapshotMode::kDelta;
   const std::vector<BatchPtr> batches = {Five(0), Five(1), Five(2, 3, 3.5f),
                                          Five(3, 1, -1.0f, 1)};
-  for (const auto precision : {SnapshotPrecision::kFloat32, SnapshotPrecision::kFloat16}) {
+  for (const auto precision :
+       {SnapshotPrecision::kFloat32, SnapshotPrecision::kFloat16}) {
     options_.precision = precision;
     for (const SnapshotLayout layout : kLayouts) {
       SCOPED_TRACE(static_cast<int>(layout));
@@ -176,7 +174,8 @@ TEST_F(SnapshotSizesTest, AWriterThatGoesOnWritesTheSameFiles) {
           Floats(*static_cast<const arrow::ListArray&>(*rows->column(2)).values())));
     }
   }
-  for (const auto precision : {SnapshotPrecision::kFloat32, SnapshotPrecision::kFloat16}) {
+  for (const auto precision :
+       {SnapshotPrecision::kFloat32, SnapshotPrecision::kFloat16}) {
     options_.precision = precision;
     const auto whole = Write(batches);
     const auto bases = Bases();

@@ -5,12 +5,12 @@
 
 #include <arrow/result.h>
 
-#include "coden/store/manifest.h"
 #include "coden/pipeline/disk_estimate.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/resources.h"
 #include "coden/pipeline/schedule_pass.h"
 #include "coden/pipeline/settings.h"
+#include "coden/store/manifest.h"
 #include "coden/train/train.h"
 
 namespace coden {

@@ -43,8 +43,8 @@ class SnapshotRows {
   std::int64_t num_channels_ = 0;
 };
 
-/// Read whole snapshots, put together with those they rest on. Going through them in order
-/// reads every file once.
+/// Read whole snapshots, put together with those they rest on. Going through them in
+/// order reads every file once.
 class SnapshotReader {
  public:
   /// `store` must outlive the reader.

@@ -37,15 +37,16 @@ struct WrittenSnapshot {
   int base = 0;
   FileRecord file;
   /// What writing has added to the error: the worst column's sum over all rows of what
-  /// rounding to float16 and leaving out rows has changed, divided by the number of nodes.
+  /// rounding to float16 and leaving out rows has changed, divided by the number of
+  /// nodes.
   double error_added = 0.0;
 };
 
 /// The `snapshot` stage: write the rows of every snapshot as one file into the stage of
 /// the run, to be committed. Emits nothing.
 ///
-/// With `snapshot.mode = delta` it holds two snapshots: the last full one and the one that
-/// is coming in.
+/// With `snapshot.mode = delta` it holds two snapshots: the last full one and the one
+/// that is coming in.
 class SnapshotWriter : public Operator {
  public:
   /// Called with every snapshot, in order, once its file is complete.
