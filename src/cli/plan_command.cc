@@ -31,10 +31,15 @@ ResultsTable PredictionsTable(const Schedule& schedule) {
   return table;
 }
 
-ResultsTable NeedsTable(const PipelinePlan& plan) {
+ResultsTable NeedsTable(const PipelinePlan& plan, const SnapshotOptions& snapshot) {
   const auto megabytes = [](std::int64_t bytes) {
     return FormatCount((bytes + 999'999) / 1'000'000) + " MB";
   };
+  // How many rows will have moved is not known before they are embedded.
+  const bool at_most = !plan.disk || snapshot.mode == SnapshotMode::kDelta;
+  const std::int64_t disk_bytes = plan.disk
+                                      ? plan.disk->snapshot_bytes + plan.disk->state_bytes
+                                      : plan.resources.disk_bytes;
   ResultsTable table;
   table.title = "Needs";
   table.columns = {{"what", "what"}, {"value", "value"}};
@@ -47,7 +52,10 @@ ResultsTable NeedsTable(const PipelinePlan& plan) {
       {"passes of the embedding", FormatCount(plan.resources.num_passes)},
       {"columns per pass", FormatCount(plan.resources.columns_per_pass)},
       {"memory", megabytes(plan.resources.memory_bytes)},
-      {"disk, at most", megabytes(plan.resources.disk_bytes)},
+      {at_most ? "disk, up to about" : "disk, about",
+       disk_bytes < 100'000'000
+           ? FormatFixed(static_cast<double>(disk_bytes) / 1e6, 1) + " MB"
+           : megabytes(disk_bytes)},
       {"temporary disk", megabytes(plan.resources.temporary_bytes)},
   };
   return table;
@@ -63,7 +71,7 @@ arrow::Status PlanCommand(const CommandLine& line, const RunContext& context,
   const arrow::Status fits = CheckResources(settings, plan.resources);
   if (!fits.ok()) context.progress->Note("the run would stop: " + fits.message());
   const ResultsTable tables[] = {PredictionsTable(plan.scheduled.schedule),
-                                 NeedsTable(plan)};
+                                 NeedsTable(plan, settings.snapshot)};
   *output = RenderAll(tables, settings.report.format);
   return arrow::Status::OK();
 }

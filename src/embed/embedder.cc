@@ -38,7 +38,7 @@ Embedder::Embedder(const EmbedderOptions& options, const Schedule& schedule,
       updates_(std::move(updates)),
       nodes_(nodes),
       graph_(options.graph),
-      engine_(options.embed, options.columns.size()),
+      engine_(options.embed, options.num_columns()),
       present_(nodes.size(), false) {
   graph_.Grow(nodes.size());
   engine_.Grow(nodes.size());
@@ -57,9 +57,7 @@ arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(const EmbedderOptions& o
   ARROW_RETURN_NOT_OK(
       features.ForEach(nodes, [&](NodeId node, std::span<const float> vector) {
         known = known && node < embedder->engine_.num_nodes();
-        if (!known) return;
-        embedder->engine_.SetFeatures(
-            node, vector.subspan(options.columns.begin, options.columns.size()));
+        if (known) embedder->SetFeatures(node, vector);
       }));
   if (!known) return InputChanged();
   for (const NodeId node : options.initial_nodes) embedder->present_[node] = true;
@@ -100,14 +98,22 @@ arrow::Status Embedder::Finish(const Emit& emit) {
   return arrow::Status::OK();
 }
 
+void Embedder::SetFeatures(NodeId node, std::span<const float> vector) {
+  const auto slice = vector.subspan(options_.columns.begin, options_.columns.size());
+  if (options_.column_step == 1) return engine_.SetFeatures(node, slice);
+  std::vector<float> sample;
+  for (std::size_t column = 0; column < slice.size(); column += options_.column_step)
+    sample.push_back(slice[column]);
+  engine_.SetFeatures(node, sample);
+}
+
 arrow::Status Embedder::UpdateFeatures(EventTime time) {
   bool known = true;
   ARROW_RETURN_NOT_OK(updates_.AdvanceTo(
       time, nodes_, [&](NodeId node, std::span<const float> vector) {
         known = known && node < engine_.num_nodes();
         if (!known) return;
-        engine_.SetFeatures(
-            node, vector.subspan(options_.columns.begin, options_.columns.size()));
+        SetFeatures(node, vector);
         present_[node] = true;
       }));
   return known ? arrow::Status::OK() : InputChanged();

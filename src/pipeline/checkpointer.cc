@@ -39,8 +39,11 @@ arrow::Status Checkpointer::OnEmbedded(int snapshot, const Embedder& embedder) {
   return arrow::Status::OK();
 }
 
-arrow::Status Checkpointer::OnWritten(int snapshot, FileRecord file) {
-  waiting_.push_back(std::move(file));
+arrow::Status Checkpointer::OnWritten(WrittenSnapshot written) {
+  const int snapshot = written.snapshot;
+  waiting_.push_back(std::move(written.file));
+  schedule_[snapshot].base = written.base;
+  errors_added_.push_back(written.error_added);
   std::optional<Tray> due;
   {
     const std::lock_guard lock(mutex_);
@@ -51,6 +54,8 @@ arrow::Status Checkpointer::OnWritten(int snapshot, FileRecord file) {
   progress.num_snapshots = snapshot + 1;
   progress.engine = std::move(due->engine);
   progress.column_files = {due->columns};
+  for (std::size_t i = 0; i < due->error_bounds.size(); ++i)
+    due->error_bounds[i] += errors_added_[i];
   Manifest next = *manifest_;
   PartRecord part = *next.Find(kEmbedPart);
   ARROW_RETURN_NOT_OK(Fill(snapshot + 1, due->error_bounds, progress,

@@ -24,7 +24,7 @@ class Checkpointer : public EmbedObserver {
                const RunProgress& progress, int commit_interval);
 
   arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) override;
-  arrow::Status OnWritten(int snapshot, FileRecord file) override;
+  arrow::Status OnWritten(WrittenSnapshot written) override;
 
   /// The pass is over: commit everything, with `complete` as the new part.
   arrow::Status Finish(const EmbedPassResult& result, PartRecord part);
@@ -36,11 +36,11 @@ class Checkpointer : public EmbedObserver {
     std::vector<FileRecord> files;
     EngineMemory engine;
     ColumnRange columns;
-    std::vector<double> error_bounds;  // of all snapshots that this run has taken
+    std::vector<double> error_bounds;  // as embedded, of all that this run has taken
   };
 
-  /// Add to `part` the snapshots that wait, the schedule up to `num_snapshots`, and the
-  /// state of then.
+  /// Add to `part` the snapshots that wait, the schedule up to `num_snapshots` with the
+  /// bounds of those that this run has written, and the state of then.
   arrow::Status Fill(int num_snapshots, const std::vector<double>& error_bounds,
                      const RunProgress& progress, std::vector<FileRecord> state,
                      PartRecord* part);
@@ -51,7 +51,8 @@ class Checkpointer : public EmbedObserver {
   const RunProgress& progress_;
   std::chrono::seconds interval_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-  std::vector<FileRecord> waiting_;  // snapshots that are staged, not committed
+  std::vector<FileRecord> waiting_;   // snapshots that are staged, not committed
+  std::vector<double> errors_added_;  // of all snapshots that this run has written
   std::mutex mutex_;
   std::optional<Tray> tray_;
 };

@@ -184,8 +184,12 @@ class EmbedPart {
     const double worst =
         bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
     if (worst > settings_.embed.epsilon) {
-      notes.push_back("the files round their numbers, so their error is up to " +
-                      FormatScientific(worst, 1) + " per node, above `embed.epsilon`");
+      const SnapshotOptions& snapshot = settings_.snapshot;
+      const bool misses = snapshot.mode == SnapshotMode::kDelta && snapshot.threshold > 0;
+      notes.push_back("the files round their numbers" +
+                      std::string(misses ? " and leave out what moved little" : "") +
+                      ", so their error is up to " + FormatScientific(worst, 1) +
+                      " per node, above `embed.epsilon`");
       context_.progress->Note(notes.back());
     }
     PartRecord part = open;

@@ -67,13 +67,13 @@ class EmbedPasses {
   arrow::Result<EmbedPassResult> Run() {
     // Stages on different threads share the node ids.
     inputs_.nodes->Freeze();
-    SnapshotWriter writer(
-        settings_.snapshot, store_, task_.schedule, inputs_.columns.size(),
-        task_.provenance, task_.progress.num_snapshots,
-        [this](int snapshot, FileRecord file) {
-          bytes_ += file.size;
-          return observer_.OnWritten(snapshot, std::move(file));
-        });
+    SnapshotWriter writer(settings_.snapshot, store_, task_.schedule, *inputs_.nodes,
+                          inputs_.columns.size(), task_.provenance,
+                          task_.progress.num_snapshots, [this](WrittenSnapshot written) {
+                            bytes_ += written.file.size;
+                            errors_added_.push_back(written.error_added);
+                            return observer_.OnWritten(std::move(written));
+                          });
     Labels labels;
     std::optional<NodeFilter> filter;
     if (settings_.snapshot.nodes == SnapshotNodes::kLabelled) {
@@ -98,6 +98,10 @@ class EmbedPasses {
       }
       ARROW_RETURN_NOT_OK(RunSlice(slice, outlet));
     }
+    // The worst column of the embedding need not be the one that lost most: the sum of
+    // both is a bound for every column.
+    for (std::size_t i = 0; i < result_.error_bounds.size(); ++i)
+      result_.error_bounds[i] += errors_added_[i];
     AddFigures();
     return std::move(result_);
   }
@@ -215,6 +219,7 @@ class EmbedPasses {
   const std::vector<ColumnRange> slices_;
   std::unique_ptr<Embedder> embedder_;
   std::int64_t bytes_ = 0;
+  std::vector<double> errors_added_;  // by the writer, of every snapshot it has written
   double embed_seconds_ = 0.0;
   double outlet_seconds_ = 0.0;
   EmbedPassResult result_;

@@ -188,6 +188,10 @@ arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
   }
   plan.resources =
       EstimateResources(settings, inputs, plan.scheduled.schedule, num_labelled);
+  if (plan.resources.memory_bytes <= MemoryLimit(settings)) {
+    ARROW_ASSIGN_OR_RAISE(plan.disk,
+                          EstimateDisk(settings, inputs, plan.scheduled, context));
+  }
   plan.num_rows = inputs.log.num_rows;
   plan.num_nodes = inputs.nodes->size();
   plan.num_columns = inputs.columns.size();

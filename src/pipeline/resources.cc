@@ -30,9 +30,15 @@ constexpr int RoundUp(int columns) {
 std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   const std::int64_t row_group =
       std::min(size.snapshot_rows, ParquetFileOptions().row_group_rows);
+  const std::int64_t held = size.in_deltas ? 2 * size.snapshot_rows : 0;
   return kFixedBytes + size.nodes * 48   // id map
          + row_group * size.columns * 4  // held until the row group is whole
-         + EmbeddingBytes(size.nodes, size.arcs, columns, size.threads, size.in_double);
+         + held * (size.columns * 4 + 4) +
+         EmbeddingBytes(size.nodes, size.arcs, columns, size.threads, size.in_double);
+}
+
+std::int64_t NumberBytes(const SnapshotOptions& snapshot) {
+  return snapshot.precision == SnapshotPrecision::kFloat16 ? 2 : 4;
 }
 
 std::string Megabytes(std::int64_t bytes) {
@@ -78,6 +84,7 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
   size.columns = inputs.columns.size();
   size.threads = NumThreads(settings);
   size.in_double = settings.embed.epsilon < kFloatEpsilon;
+  size.in_deltas = settings.snapshot.mode == SnapshotMode::kDelta;
   std::int64_t all_rows = 0;
   for (const SchedulePoint& point : schedule) {
     const std::int64_t rows =
@@ -92,9 +99,18 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
   estimate.columns_per_pass = slice;
   estimate.num_passes = std::max(1, (size.columns + slice - 1) / std::max(1, slice));
   estimate.memory_bytes = PassBytes(size, slice);
-  // Embeddings hardly compress: byte-stream-split and zstd save about a tenth.
-  estimate.disk_bytes = all_rows * (std::int64_t{size.columns} * 4 + 2) +
-                        2'000 * static_cast<std::int64_t>(schedule.size());
+  // As if nothing could be compressed: numbers and ids, then what a file says of itself
+  // and of its columns.
+  const std::int64_t row_bytes = NumberBytes(settings.snapshot) * size.columns + 10;
+  const bool many_columns = settings.snapshot.layout == SnapshotLayout::kColumns;
+  const std::int64_t file_bytes = 5'000 + (many_columns ? 250 * size.columns : 0);
+  estimate.disk_bytes =
+      all_rows * row_bytes + file_bytes * static_cast<std::int64_t>(schedule.size());
+  if (!schedule.empty()) {
+    const int saved_bytes = size.in_double ? 8 : 4;
+    estimate.disk_bytes +=
+        size.nodes * (std::int64_t{size.columns} * saved_bytes + 40) + size.arcs * 5;
+  }
   // All columns but those of the last pass wait for it.
   estimate.temporary_bytes = all_rows * (estimate.num_passes - 1) * slice * 4;
   return estimate;

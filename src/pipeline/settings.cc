@@ -168,10 +168,28 @@ std::vector<Setting> DeclareAll() {
               "Arrow type of an embedding: list<float>, fixed_size_list<float>, or one "
               "column "
               "per dimension."),
+      Declare(CODEN_MEMBER(snapshot, precision),
+              Choice<SnapshotPrecision>{{{"float32", SnapshotPrecision::kFloat32},
+                                         {"float16", SnapshotPrecision::kFloat16}}},
+              "Type of the numbers of an embedding. `float16` takes half the space and "
+              "adds its rounding to the error of a snapshot."),
       Declare(CODEN_MEMBER(snapshot, nodes),
               Choice<SnapshotNodes>{
                   {{"all", SnapshotNodes::kAll}, {"labelled", SnapshotNodes::kLabelled}}},
               "Which nodes a snapshot holds."),
+      Declare(
+          CODEN_MEMBER(snapshot, mode),
+          Choice<SnapshotMode>{
+              {{"full", SnapshotMode::kFull}, {"delta", SnapshotMode::kDelta}}},
+          "Which rows the file of a snapshot holds: all, or those that have moved since "
+          "the last full snapshot and those of nodes it does not have (docs/files.md)."),
+      Declare(CODEN_MEMBER(snapshot, threshold), Real{0.0, INFINITY, Real::kHalfOpen},
+              "For `snapshot.mode = delta`: a row has moved when one of its numbers has "
+              "changed by more than this; 0 takes any change."),
+      Declare(
+          CODEN_MEMBER(snapshot, full_every), Integer<int>{1, 1000000},
+          "For `snapshot.mode = delta`: at least every so many snapshots one is full. "
+          "So is one of which more than half would be written anyway."),
       Declare(CODEN_MEMBER(snapshot, compression),
               Choice<SnapshotCompression>{{{"zstd", SnapshotCompression::kZstd},
                                            {"snappy", SnapshotCompression::kSnappy},

@@ -24,12 +24,13 @@ std::shared_ptr<arrow::Schema> ScheduleSchema() {
       required("num_edges", arrow::int64()),
       required("sigma", arrow::float64()),
       arrow::field("error_bound", arrow::float64()),
+      arrow::field("base", arrow::int32()),
   });
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
     const Schedule& schedule) {
-  arrow::Int32Builder snapshot, prediction;
+  arrow::Int32Builder snapshot, prediction, base;
   arrow::BooleanBuilder at_prediction;
   arrow::Int64Builder time, events, num_nodes, num_edges;
   arrow::DoubleBuilder sigma, error_bound;
@@ -44,11 +45,12 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
     ARROW_RETURN_NOT_OK(sigma.Append(point.sigma));
     ARROW_RETURN_NOT_OK(point.error_bound ? error_bound.Append(*point.error_bound)
                                           : error_bound.AppendNull());
+    ARROW_RETURN_NOT_OK(point.base ? base.Append(*point.base) : base.AppendNull());
   }
   std::vector<std::shared_ptr<arrow::Array>> columns;
   for (arrow::ArrayBuilder* builder : std::initializer_list<arrow::ArrayBuilder*>{
            &snapshot, &prediction, &at_prediction, &time, &events, &num_nodes, &num_edges,
-           &sigma, &error_bound}) {
+           &sigma, &error_bound, &base}) {
     ARROW_ASSIGN_OR_RAISE(auto column, builder->Finish());
     columns.push_back(std::move(column));
   }
@@ -83,10 +85,20 @@ arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table,
     point.sigma = static_cast<const arrow::DoubleArray&>(*batch->column(7)).Value(row);
     const auto& bounds = static_cast<const arrow::DoubleArray&>(*batch->column(8));
     if (bounds.IsValid(row)) point.error_bound = bounds.Value(row);
+    if (batch->column(9)->IsValid(row)) point.base = int32_at(9, row);
     if (point.snapshot != first_snapshot + row) {
       return CorruptionError("the schedule's snapshots must count up from ",
                              first_snapshot, ": row ", row,
                              " says ", point.snapshot);
+    }
+    const int base = point.base.value_or(point.snapshot);
+    const bool rests_on_full =
+        base == point.snapshot ||
+        (base >= first_snapshot && base < point.snapshot &&
+         schedule[static_cast<std::size_t>(base - first_snapshot)].base == base);
+    if (!rests_on_full) {
+      return CorruptionError("the base of snapshot ", point.snapshot,
+                             " must be itself or an earlier full snapshot: ", base);
     }
     if (!schedule.empty() && (point.events < schedule.back().events ||
                               point.prediction < schedule.back().prediction)) {

@@ -1,12 +1,21 @@
 #include "coden/snapshot/snapshot_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
+#include <arrow/builder.h>
+#include <arrow/compute/api.h>
 #include <arrow/type.h>
 
+#include "coden/pipeline/error.h"
+#include "coden/report/printable.h"
+#include "coden/snapshot/snapshot_rows.h"
 #include "coden/store/run_layout.h"
+#include "snapshot/delta_rows_internal.h"
+#include "snapshot/half_precision_internal.h"
+#include "snapshot/snapshot_layout_internal.h"
 
 namespace coden {
 
@@ -14,81 +23,49 @@ namespace {
 
 constexpr char kFormatVersion[] = "1";
 
-std::shared_ptr<arrow::Field> ElementField() {
-  return arrow::field("element", arrow::float32(), /*nullable=*/false);
-}
-
-// Rows that are transposed together: few enough to stay in the first cache.
-constexpr std::int64_t kTileRows = 64;
-
-// Cut a row-by-row matrix into one array per column.
-arrow::Result<std::vector<std::shared_ptr<arrow::Array>>> Transpose(
-    const arrow::FloatArray& values, std::int64_t rows, int width) {
-  std::vector<std::shared_ptr<arrow::Array>> columns;
-  std::vector<float*> starts;
-  for (int column = 0; column < width; ++column) {
-    ARROW_ASSIGN_OR_RAISE(
-        std::shared_ptr<arrow::Buffer> numbers,
-        arrow::AllocateBuffer(rows * static_cast<std::int64_t>(sizeof(float))));
-    starts.push_back(reinterpret_cast<float*>(numbers->mutable_data()));
-    columns.push_back(std::make_shared<arrow::FloatArray>(rows, std::move(numbers)));
-  }
-  const float* const matrix = values.raw_values();
-  for (std::int64_t first = 0; first < rows; first += kTileRows) {
-    const std::int64_t last = std::min(first + kTileRows, rows);
-    for (int column = 0; column < width; ++column) {
-      for (std::int64_t row = first; row < last; ++row) {
-        starts[column][row] = matrix[row * width + column];
-      }
-    }
-  }
-  return columns;
-}
-
 }  // namespace
 
-std::shared_ptr<arrow::Schema> SnapshotSchema(
-    const std::shared_ptr<arrow::DataType>& id_type, SnapshotLayout layout, int width) {
-  arrow::FieldVector fields = {arrow::field("node", id_type, /*nullable=*/false)};
-  switch (layout) {
-    case SnapshotLayout::kList:
-      fields.push_back(
-          arrow::field("embedding", arrow::list(ElementField()), /*nullable=*/false));
-      break;
-    case SnapshotLayout::kFixed:
-      fields.push_back(arrow::field("embedding",
-                                    arrow::fixed_size_list(ElementField(), width),
-                                    /*nullable=*/false));
-      break;
-    case SnapshotLayout::kColumns:
-      for (int column = 0; column < width; ++column) {
-        fields.push_back(arrow::field("e" + std::to_string(column), arrow::float32(),
-                                      /*nullable=*/false));
-      }
-      break;
-  }
-  return arrow::schema(fields);
-}
-
 SnapshotWriter::SnapshotWriter(const SnapshotOptions& options, RunStore& store,
-                               const Schedule& schedule, int width,
-                               SnapshotProvenance provenance, int num_done,
+                               const Schedule& schedule, const NodeIdMap& nodes,
+                               int width, SnapshotProvenance provenance, int num_done,
                                OnFile on_file)
     : options_(options),
       store_(store),
       schedule_(schedule),
+      nodes_(nodes),
       width_(width),
       provenance_(std::move(provenance)),
       on_file_(std::move(on_file)),
+      num_done_(num_done),
       open_snapshot_(num_done - 1) {}
 
+SnapshotWriter::~SnapshotWriter() = default;
+
 arrow::Result<SchemaPtr> SnapshotWriter::Bind(const SchemaPtr& input) {
-  file_schema_ =
-      SnapshotSchema(input->GetFieldByName("node")->type(), options_.layout, width_);
+  file_schema_ = SnapshotSchema(input->GetFieldByName("node")->type(), options_.layout,
+                                width_, options_.precision);
+  if (options_.mode == SnapshotMode::kDelta) {
+    delta_ = std::make_unique<DeltaRows>(options_.threshold, options_.full_every, width_);
+    if (num_done_ > 0) ARROW_RETURN_NOT_OK(ReadBase());
+  }
   return input;
 }
 
-arrow::Status SnapshotWriter::OpenFile(int snapshot) {
+arrow::Status SnapshotWriter::ReadBase() {
+  const int base = schedule_[num_done_ - 1].base.value_or(num_done_ - 1);
+  const std::string name = RunLayout::Snapshot(base);
+  ARROW_ASSIGN_OR_RAISE(const SnapshotRows rows, SnapshotRows::Read(store_, name));
+  if (rows.num_rows() > 0 && rows.num_channels() != width_) {
+    return CorruptionError("'", store_.Show(name), "' must have embeddings of length ",
+                           width_, ": ", rows.num_channels());
+  }
+  NodeRows base_rows{{}, rows.numbers()};
+  ARROW_RETURN_NOT_OK(nodes_.Find(*rows.nodes(), &base_rows.nodes));
+  delta_->SetBase(base, std::move(base_rows));
+  return arrow::Status::OK();
+}
+
+arrow::Status SnapshotWriter::OpenFile(int base) {
   ParquetFileOptions options;
   options.compression = options_.compression;
   options.metadata = arrow::key_value_metadata({
@@ -96,21 +73,40 @@ arrow::Status SnapshotWriter::OpenFile(int snapshot) {
       {"coden.run_id", provenance_.run_id},
       {"coden.parameters", provenance_.parameters},
       {"coden.input_fingerprint", provenance_.input_fingerprint},
-      {"coden.snapshot_time", std::to_string(schedule_[snapshot].time)},
+      {"coden.snapshot_time", std::to_string(schedule_[open_snapshot_].time)},
       {"coden.dim", std::to_string(width_)},
+      {"coden.base", std::to_string(base)},
   });
-  ARROW_ASSIGN_OR_RAISE(
-      file_, ParquetFileWriter::Stage(store_, RunLayout::Snapshot(snapshot), file_schema_,
-                                      options));
-  open_snapshot_ = snapshot;
-  return arrow::Status::OK();
+  return ParquetFileWriter::Stage(store_, RunLayout::Snapshot(open_snapshot_),
+                                  file_schema_, options)
+      .Value(&file_);
 }
 
-arrow::Status SnapshotWriter::CloseFile() {
-  if (file_ == nullptr) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(FileRecord record, file_->Close());
+arrow::Status SnapshotWriter::Open(int snapshot) {
+  open_snapshot_ = snapshot;
+  loss_.assign(width_, 0.0);
+  return delta_ == nullptr ? OpenFile(/*base=*/snapshot) : arrow::Status::OK();
+}
+
+arrow::Status SnapshotWriter::Close() {
+  if (open_snapshot_ < num_done_) return arrow::Status::OK();
+  WrittenSnapshot written;
+  written.snapshot = written.base = open_snapshot_;
+  if (delta_ != nullptr) {
+    const DeltaRows::Choice choice = delta_->Close(open_snapshot_);
+    written.base = choice.base;
+    for (int column = 0; column < width_; ++column)
+      loss_[column] += choice.missed[column];
+    ARROW_RETURN_NOT_OK(OpenFile(choice.base));
+    ARROW_RETURN_NOT_OK(WriteChosen(choice.written));
+  }
+  ARROW_ASSIGN_OR_RAISE(written.file, file_->Close());
   file_.reset();
-  return on_file_(open_snapshot_, std::move(record));
+  const double worst =
+      loss_.empty() ? 0.0 : *std::max_element(loss_.begin(), loss_.end());
+  const std::int64_t num_nodes = schedule_[open_snapshot_].num_nodes;
+  written.error_added = worst / static_cast<double>(std::max<std::int64_t>(num_nodes, 1));
+  return on_file_(std::move(written));
 }
 
 arrow::Status SnapshotWriter::MoveTo(int snapshot) {
@@ -119,8 +115,8 @@ arrow::Status SnapshotWriter::MoveTo(int snapshot) {
                                   open_snapshot_);
   }
   while (open_snapshot_ < snapshot) {
-    ARROW_RETURN_NOT_OK(CloseFile());
-    ARROW_RETURN_NOT_OK(OpenFile(open_snapshot_ + 1));
+    ARROW_RETURN_NOT_OK(Close());
+    ARROW_RETURN_NOT_OK(Open(open_snapshot_ + 1));
   }
   return arrow::Status::OK();
 }
@@ -132,8 +128,7 @@ arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
     std::int64_t end = begin + 1;
     while (end < batch->num_rows() && numbers.Value(end) == snapshot) ++end;
     ARROW_RETURN_NOT_OK(MoveTo(snapshot));
-    ARROW_ASSIGN_OR_RAISE(const auto rows, Arrange(*batch->Slice(begin, end - begin)));
-    ARROW_RETURN_NOT_OK(file_->Write(*rows));
+    ARROW_RETURN_NOT_OK(Take(*batch->Slice(begin, end - begin)));
     begin = end;
   }
   return arrow::Status::OK();
@@ -141,33 +136,77 @@ arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
 
 arrow::Status SnapshotWriter::Finish(const Emit&) {
   ARROW_RETURN_NOT_OK(MoveTo(static_cast<int>(schedule_.size()) - 1));
-  return CloseFile();
+  return Close();
 }
 
-arrow::Result<BatchPtr> SnapshotWriter::Arrange(const arrow::RecordBatch& batch) const {
-  const std::int64_t rows = batch.num_rows();
+arrow::Status SnapshotWriter::Take(const arrow::RecordBatch& batch) {
   const auto& lists = static_cast<const arrow::ListArray&>(*batch.column(2));
-  std::vector<std::shared_ptr<arrow::Array>> columns = {batch.column(1)};
-  switch (options_.layout) {
-    case SnapshotLayout::kList:
-      columns.push_back(batch.column(2));
-      break;
-    case SnapshotLayout::kFixed: {
-      ARROW_ASSIGN_OR_RAISE(const auto values, lists.Flatten());
-      columns.push_back(std::make_shared<arrow::FixedSizeListArray>(
-          file_schema_->field(1)->type(), rows, values));
-      break;
-    }
-    case SnapshotLayout::kColumns: {
-      ARROW_ASSIGN_OR_RAISE(const auto values, lists.Flatten());
-      ARROW_ASSIGN_OR_RAISE(
-          const auto parts,
-          Transpose(static_cast<const arrow::FloatArray&>(*values), rows, width_));
-      columns.insert(columns.end(), parts.begin(), parts.end());
-      break;
-    }
+  ARROW_ASSIGN_OR_RAISE(const auto values, lists.Flatten());
+  Rows rows{batch.column(1), std::static_pointer_cast<arrow::FloatArray>(values)};
+  if (options_.precision == SnapshotPrecision::kFloat16)
+    ARROW_RETURN_NOT_OK(Round(&rows));
+  if (delta_ == nullptr) return Write(rows);
+  NodeRows node_rows{{}, rows.numbers};
+  ARROW_RETURN_NOT_OK(nodes_.Find(*rows.ids, &node_rows.nodes));
+  delta_->Add(std::move(node_rows));
+  waiting_.push_back(std::move(rows));
+  return arrow::Status::OK();
+}
+
+arrow::Status SnapshotWriter::Round(Rows* rows) {
+  const std::int64_t count = rows->numbers->length();
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> rounded,
+                        arrow::AllocateBuffer(count * std::int64_t{sizeof(float)}));
+  const float* numbers = rows->numbers->raw_values();
+  const std::int64_t done =
+      RoundToHalf({numbers, static_cast<std::size_t>(count)}, loss_,
+                  reinterpret_cast<float*>(rounded->mutable_data()));
+  if (done < count) {
+    std::vector<NodeId> node;
+    ARROW_RETURN_NOT_OK(nodes_.Find(*rows->ids->Slice(done / width_, 1), &node));
+    return InputError("float16 holds numbers up to ", FormatShortest(kLargestHalf),
+                      "; set `snapshot.precision = float32`: at snapshot ",
+                      open_snapshot_, " node ", nodes_.Show(node.front()), " has ",
+                      FormatShortest(numbers[done]));
   }
-  return arrow::RecordBatch::Make(file_schema_, rows, columns);
+  rows->numbers = std::make_shared<arrow::FloatArray>(count, std::move(rounded));
+  return arrow::Status::OK();
+}
+
+arrow::Status SnapshotWriter::Write(const Rows& rows) {
+  ARROW_ASSIGN_OR_RAISE(const auto arranged,
+                        ArrangeRows(options_, file_schema_, rows.ids, rows.numbers));
+  return file_->Write(*arranged);
+}
+
+arrow::Status SnapshotWriter::WriteChosen(const std::vector<bool>& chosen) {
+  auto next = chosen.begin();
+  for (const Rows& rows : std::exchange(waiting_, {})) {
+    const auto end = next + rows.ids->length();
+    const std::int64_t count = std::count(next, end, true);
+    if (count == rows.ids->length()) {
+      ARROW_RETURN_NOT_OK(Write(rows));
+      next = end;
+      continue;
+    }
+    arrow::BooleanBuilder mask;
+    ARROW_RETURN_NOT_OK(mask.Reserve(rows.ids->length()));
+    ARROW_ASSIGN_OR_RAISE(
+        std::shared_ptr<arrow::Buffer> numbers,
+        arrow::AllocateBuffer(count * width_ * std::int64_t{sizeof(float)}));
+    auto* out = reinterpret_cast<float*>(numbers->mutable_data());
+    const float* row = rows.numbers->raw_values();
+    for (; next != end; ++next, row += width_) {
+      mask.UnsafeAppend(*next);
+      if (*next) out = std::copy_n(row, width_, out);
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto kept, mask.Finish());
+    ARROW_ASSIGN_OR_RAISE(const auto ids, arrow::compute::Filter(rows.ids, kept));
+    ARROW_RETURN_NOT_OK(
+        Write({ids.make_array(),
+               std::make_shared<arrow::FloatArray>(count * width_, std::move(numbers))}));
+  }
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

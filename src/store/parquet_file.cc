@@ -63,6 +63,11 @@ std::shared_ptr<parquet::WriterProperties> WriterProperties(
         builder.disable_dictionary(path)->disable_statistics(path)->encoding(
             path, parquet::Encoding::BYTE_STREAM_SPLIT);
         break;
+      case arrow::Type::HALF_FLOAT:
+        // Not split into byte streams: DuckDB refuses that for this type.
+        builder.disable_dictionary(path)->disable_statistics(path)->encoding(
+            path, parquet::Encoding::PLAIN);
+        break;
       case arrow::Type::INT32:
       case arrow::Type::INT64:
         builder.disable_dictionary(path)->encoding(

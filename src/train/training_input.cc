@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 
 #include <arrow/table.h>
 #include <tbb/task_arena.h>
@@ -11,11 +12,11 @@
 #include "coden/graph/node_id_map.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/resources.h"
-#include "coden/store/run_layout.h"
 #include "coden/read/labels.h"
 #include "coden/sample/schedule.h"
+#include "coden/snapshot/snapshot_rows.h"
 #include "coden/store/parquet_file.h"
-#include "train/snapshot_rows_internal.h"
+#include "coden/store/run_layout.h"
 #include "train/trainer_internal.h"
 
 namespace coden {
@@ -47,10 +48,20 @@ arrow::Status FindNodes(const Labels& labels, const arrow::Array& ids,
   return labels.nodes->Find(ids, out);
 }
 
+// Write the row scaled to length 1 (L2) to `out`; a row of zeros stays one. Returns
+// whether all its numbers are finite.
+bool CopyNormalised(std::span<const float> row, float* out) {
+  double square_sum = 0.0;
+  for (const double value : row) square_sum += value * value;
+  const double scale = square_sum > 0.0 ? 1.0 / std::sqrt(square_sum) : 0.0;
+  for (const float value : row) *out++ = static_cast<float>(value * scale);
+  return std::isfinite(square_sum);
+}
+
 class Loader {
  public:
   Loader(const Settings& settings, const RunStore& store, const RunContext& context)
-      : settings_(settings), context_(context), store_(store) {}
+      : settings_(settings), context_(context), store_(store), reader_(store) {}
 
   arrow::Result<TrainingInput> Load() {
     ARROW_ASSIGN_OR_RAISE(labels_, ReadLabels(settings_.input));
@@ -70,7 +81,7 @@ class Loader {
     const bool history = ReadsHistory(settings_.train.model);
     std::size_t num_needed = 0;
     for (const SchedulePoint& point : schedule) {
-      if (history || point.at_prediction) snapshots_.push_back(point.snapshot);
+      if (history || point.at_prediction) snapshots_.push_back(point);
       if (!point.at_prediction) continue;
       num_needed = snapshots_.size();
       data().predictions.push_back(
@@ -87,7 +98,7 @@ class Loader {
 
   // A node that is in some snapshot is in all later ones, so the last one tells.
   arrow::Status ChooseNodes() {
-    ARROW_ASSIGN_OR_RAISE(const SnapshotRows last, ReadSnapshot(snapshots_.back()));
+    ARROW_ASSIGN_OR_RAISE(const SnapshotRows last, reader_.Read(snapshots_.back()));
     std::vector<NodeId> found;
     ARROW_RETURN_NOT_OK(FindNodes(labels_, *last.nodes(), &found));
     dense_.assign(static_cast<std::size_t>(labels_.nodes->size()), kNoNode);
@@ -170,16 +181,17 @@ class Loader {
     std::vector<NodeId> found;
     for (std::int64_t s = 0; s < data().num_snapshots; ++s) {
       ARROW_RETURN_NOT_OK(context_.stop.Poll());
-      ARROW_ASSIGN_OR_RAISE(const SnapshotRows rows, ReadSnapshot(snapshots_[s]));
+      ARROW_ASSIGN_OR_RAISE(const SnapshotRows rows,
+                            reader_.Read(snapshots_[s], num_channels));
       ARROW_RETURN_NOT_OK(FindNodes(labels_, *rows.nodes(), &found));
       for (std::int64_t row = 0; row < rows.num_rows(); ++row) {
         if (found[row] == kNoNode || dense_[found[row]] == kNoNode) continue;
         float* out =
             data().history.data() + dense_[found[row]] * node_size + s * num_channels;
-        if (rows.CopyNormalised(row, out)) continue;
+        if (CopyNormalised(rows.row(row), out)) continue;
         return CorruptionError("an embedding is not finite: node ",
                                labels_.nodes->Show(found[row]), ", snapshot ",
-                               snapshots_[s]);
+                               snapshots_[s].snapshot);
       }
     }
     MakeTimeFastest();
@@ -234,25 +246,14 @@ class Loader {
         static_cast<std::int64_t>(static_cast<double>(limit) / 1e6), " MB");
   }
 
-  arrow::Result<SnapshotRows> ReadSnapshot(int snapshot) const {
-    const std::string name = RunLayout::Snapshot(snapshot);
-    ARROW_ASSIGN_OR_RAISE(SnapshotRows rows, SnapshotRows::Read(store_, name));
-    const std::int64_t num_channels = input_.data.num_channels;
-    if (rows.num_rows() > 0 && num_channels > 0 && rows.num_channels() != num_channels) {
-      return CorruptionError(
-          "all snapshots must have embeddings of one length: ", num_channels,
-          " and, in '", store_.Show(name), "', ", rows.num_channels());
-    }
-    return rows;
-  }
-
   TrainingData& data() { return input_.data; }
 
   const Settings& settings_;
   const RunContext& context_;
   const RunStore& store_;
   Labels labels_;
-  std::vector<int> snapshots_;  // those that are held, in order of time
+  SnapshotReader reader_;
+  Schedule snapshots_;          // those that are held, in order of time
   std::vector<NodeId> known_;   // labelled nodes that are in a snapshot
   std::vector<NodeId> dense_;   // from labelled node to its place in known_, or kNoNode
   TrainingInput input_;

@@ -24,8 +24,9 @@ struct TrainingInput {
 /// Read the snapshots that a model needs, the labels and the nodes' first events. Nodes
 /// stand in the order of the labels file.
 ///
-/// Holds the embeddings of labelled nodes and one snapshot file at a time; what that
-/// takes is compared with `run.memory_limit` before it is allocated.
+/// Holds the embeddings of labelled nodes and one snapshot at a time, with the full one
+/// it rests on where it has only the rows that moved; what the embeddings take is
+/// compared with `run.memory_limit` before it is allocated.
 arrow::Result<TrainingInput> LoadTrainingInput(const Settings& settings,
                                                const RunStore& store,
                                                const RunContext& context);

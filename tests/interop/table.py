@@ -23,7 +23,7 @@ READERS = {
 }
 LAYOUTS = ["list", "fixed", "columns"]
 # Precision of the values -> the flags that ask for it.
-PRECISIONS = {"float32": []}
+PRECISIONS = {"float32": [], "float16": ["--snapshot.precision", "float16"]}
 
 SAME = "same numbers"
 WITHOUT_SNAPSHOT = "same numbers, no column `snapshot`"

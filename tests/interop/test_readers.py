@@ -20,6 +20,7 @@ from table import (
     refusal,
     snippet,
 )
+from whole_snapshots import schedule, whole_snapshot
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,24 @@ def test_reader_gives_what_the_table_says(runs, reader, layout, precision, ids, 
     run = tmp_path / "run"
     shutil.copytree(runs(layout, precision, ids), run)
     assert outcome(reader, run, tmp_path) == expected(reader, layout, precision)
+
+
+@pytest.mark.parametrize("ids", ["int", "string"])
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_deltas_are_put_together_by_duckdb(layout, precision, ids, tmp_path):
+    import_packages("DuckDB")
+    # A threshold, so that a log this small has rows that stay.
+    deltas = ["--snapshot.mode", "delta", "--snapshot.threshold", "0.1"]
+    flags = ["--snapshot.layout", layout, *PRECISIONS[precision], *deltas]
+    run = embed(tmp_path, *flags, ids=ids)
+    truth = [
+        (number, node, *map(float, values))
+        for number in range(schedule(run).num_rows)
+        for node, values in whole_snapshot(run, number).items()
+    ]
+    assert len(truth) > len(rows_file_by_file(run))
+    assert rows(read("Deltas in DuckDB", run, tmp_path)) == sorted(truth)
 
 
 def test_a_delta_log_disturbs_no_other_reader(tmp_path):

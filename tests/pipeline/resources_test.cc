@@ -11,8 +11,10 @@ constexpr std::int64_t kTooMuch = std::int64_t{1} << 60;
 
 // What a run needs whose snapshots have these edges, with `nodes` nodes in each.
 ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t>& edges,
-                          bool directed = false, std::int64_t limit = 0) {
+                          bool directed = false, std::int64_t limit = 0,
+                          const SnapshotOptions& snapshot = {}) {
   Settings settings;
+  settings.snapshot = snapshot;
   settings.run.memory_limit = limit;
   settings.graph.directed = directed;
   RunInputs inputs;
@@ -102,9 +104,33 @@ TEST(Resources, ThePlanSaysWhatThePassesNeed) {
 
 TEST(Resources, DiskHoldsEverySnapshot) {
   EXPECT_EQ(Estimate(1000, 16, {}).disk_bytes, 0);
-  const std::int64_t one = Estimate(1000, 16, {500}).disk_bytes;
-  EXPECT_GE(one, 1000 * 16 * 4);
-  EXPECT_EQ(Estimate(1000, 16, {500, 600, 700}).disk_bytes, 3 * one);
+  const std::int64_t one = Estimate(1000, 16, {700}).disk_bytes;
+  // One snapshot, and the state that the next run needs.
+  EXPECT_GE(one, 2 * 1000 * 16 * 4);
+  const std::int64_t more = Estimate(1000, 16, {700, 700}).disk_bytes - one;
+  EXPECT_GE(more, 1000 * 16 * 4);
+  EXPECT_EQ(Estimate(1000, 16, {500, 600, 700}).disk_bytes, one + 2 * more);
+}
+
+TEST(Resources, HalfPrecisionTakesHalfTheDisk) {
+  SnapshotOptions half;
+  half.precision = SnapshotPrecision::kFloat16;
+  const auto disk = [](const SnapshotOptions& snapshot) {
+    return Estimate(1000, 16, {700, 700}, false, 0, snapshot).disk_bytes -
+           Estimate(1000, 16, {700}, false, 0, snapshot).disk_bytes;
+  };
+  EXPECT_EQ(disk({}) - disk(half), 1000 * 16 * 2);
+}
+
+TEST(Resources, DeltasKeepTheLastFullSnapshotAndTheOpenOneInMemory) {
+  SnapshotOptions delta;
+  delta.mode = SnapshotMode::kDelta;
+  const auto memory = [](int columns, const SnapshotOptions& snapshot) {
+    return Estimate(1000, columns, {700}, false, 0, snapshot).memory_bytes;
+  };
+  const std::int64_t more = memory(16, delta) - memory(16, {});
+  EXPECT_GE(more, 2 * 1000 * 16 * 4);
+  EXPECT_EQ(memory(48, delta) - memory(48, {}) - more, 2 * 1000 * 32 * 4);
 }
 
 TEST(Resources, TheMemoryLimitIsKept) {

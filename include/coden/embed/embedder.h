@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include <arrow/result.h>
@@ -27,6 +28,10 @@ struct EmbedderOptions {
   std::vector<NodeId> initial_nodes = {};
   /// Called when a snapshot has been emitted, with its number.
   std::function<arrow::Status(int)> after_snapshot = {};
+  /// Take only every so many-th of `columns`: a sample of them.
+  int column_step = 1;
+
+  int num_columns() const { return (columns.size() + column_step - 1) / column_step; }
 };
 
 /// What the stage did, for the report.
@@ -72,6 +77,8 @@ class Embedder : public Operator {
   Embedder(const EmbedderOptions& options, const Schedule& schedule,
            NodeFeatures::Updates updates, NodeIdMap& nodes);
 
+  /// Let the columns of a feature vector that are embedded be in force.
+  void SetFeatures(NodeId node, std::span<const float> vector);
   /// Apply the feature updates at or before `time`.
   arrow::Status UpdateFeatures(EventTime time);
   /// Take every snapshot that is due after the events applied so far.

@@ -25,11 +25,12 @@ class EmbedObserver {
   virtual arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) = 0;
   /// The file of a snapshot has been staged. Called from the thread that writes; every
   /// OnEmbedded of an earlier snapshot has been called by then.
-  virtual arrow::Status OnWritten(int snapshot, FileRecord file) = 0;
+  virtual arrow::Status OnWritten(WrittenSnapshot written) = 0;
 };
 
 struct EmbedPassResult {
-  std::vector<double> error_bounds;  ///< of the snapshots that were taken, in order
+  /// Of the snapshots that were taken, in order, as written.
+  std::vector<double> error_bounds;
   std::vector<StageFigure> figures;
   /// What the run needs to go on from its last snapshot.
   std::vector<FileRecord> state;

@@ -1,14 +1,16 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include <arrow/result.h>
 
-#include "coden/store/manifest.h"
+#include "coden/pipeline/disk_estimate.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/resources.h"
 #include "coden/pipeline/schedule_pass.h"
 #include "coden/pipeline/settings.h"
+#include "coden/store/manifest.h"
 #include "coden/train/train.h"
 
 namespace coden {
@@ -40,6 +42,8 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
 struct PipelinePlan {
   SchedulePassResult scheduled;
   ResourceEstimate resources;
+  /// None where not even a sample of the columns fits in memory.
+  std::optional<DiskEstimate> disk;
   std::int64_t num_rows = 0;
   std::int64_t num_nodes = 0;
   int num_columns = 0;

@@ -13,7 +13,7 @@ namespace coden {
 /// What a run will need, known after the first pass and before the second.
 struct ResourceEstimate {
   std::int64_t memory_bytes = 0;     ///< peak of the embedding
-  std::int64_t disk_bytes = 0;       ///< all snapshot files, at most
+  std::int64_t disk_bytes = 0;       ///< all snapshot files and the state, at most
   std::int64_t temporary_bytes = 0;  ///< more disk, which the run gives back at its end
   int columns_per_pass = 0;          ///< of the embedding; the last pass may have fewer
   int num_passes = 1;                ///< of the embedding over the log
@@ -32,6 +32,7 @@ struct EmbeddingSize {
   int columns = 0;                 ///< of a snapshot
   int threads = 1;
   bool in_double = false;  ///< `embed.epsilon` is below what float32 can hold
+  bool in_deltas = false;  ///< the writer holds the last full snapshot and the next one
 };
 
 /// How many columns to embed in one pass, for a peak within `limit` bytes: all of them,

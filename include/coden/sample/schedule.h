@@ -26,6 +26,9 @@ struct SchedulePoint {
   /// Proven bound on ||h - z||_1 / num_nodes of the worst column, as written; known once
   /// the snapshot is embedded.
   std::optional<double> error_bound = std::nullopt;
+  /// The full snapshot whose rows this one's file lies over; its own number where the
+  /// file has all rows. Known once the snapshot is written.
+  std::optional<int> base = std::nullopt;
 
   bool operator==(const SchedulePoint&) const = default;
 };

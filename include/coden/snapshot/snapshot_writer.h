@@ -2,19 +2,21 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <arrow/result.h>
 
+#include "coden/graph/node_id_map.h"
 #include "coden/pipeline/operator.h"
-#include "coden/store/run_store.h"
 #include "coden/sample/schedule.h"
-#include "coden/store/parquet_file.h"
 #include "coden/snapshot/snapshot_options.h"
+#include "coden/store/parquet_file.h"
+#include "coden/store/run_store.h"
 
 namespace coden {
+
+class DeltaRows;
 
 /// Facts that every snapshot file carries in its key-value metadata, under `coden.`.
 struct SnapshotProvenance {
@@ -25,42 +27,78 @@ struct SnapshotProvenance {
 
 /// The schema of a snapshot file (schemas/snapshot.csv).
 std::shared_ptr<arrow::Schema> SnapshotSchema(
-    const std::shared_ptr<arrow::DataType>& id_type, SnapshotLayout layout, int width);
+    const std::shared_ptr<arrow::DataType>& id_type, SnapshotLayout layout, int width,
+    SnapshotPrecision precision = SnapshotPrecision::kFloat32);
+
+/// A snapshot whose file is complete.
+struct WrittenSnapshot {
+  int snapshot = 0;
+  /// The full snapshot that the file lies over; its own number where it has all rows.
+  int base = 0;
+  FileRecord file;
+  /// What writing has added to the error: the worst column's sum over all rows of what
+  /// rounding to float16 and leaving out rows has changed, divided by the number of
+  /// nodes.
+  double error_added = 0.0;
+};
 
 /// The `snapshot` stage: write the rows of every snapshot as one file into the stage of
 /// the run, to be committed. Emits nothing.
+///
+/// With `snapshot.mode = delta` it holds two snapshots: the last full one and the one
+/// that is coming in.
 class SnapshotWriter : public Operator {
  public:
-  /// Called with every snapshot's number and file, in order, once it is complete.
-  using OnFile = std::function<arrow::Status(int snapshot, FileRecord file)>;
+  /// Called with every snapshot, in order, once its file is complete.
+  using OnFile = std::function<arrow::Status(WrittenSnapshot)>;
 
-  /// `store` and `schedule` must outlive the stage. The first `num_done` snapshots are
-  /// there already.
+  /// `store`, `schedule` and `nodes`, which knows all ids that come, must outlive the
+  /// stage. The first `num_done` snapshots are there already, and the schedule says which
+  /// of them are full.
   SnapshotWriter(const SnapshotOptions& options, RunStore& store,
-                 const Schedule& schedule, int width, SnapshotProvenance provenance,
-                 int num_done, OnFile on_file);
+                 const Schedule& schedule, const NodeIdMap& nodes, int width,
+                 SnapshotProvenance provenance, int num_done, OnFile on_file);
+  ~SnapshotWriter() override;
 
   std::string_view name() const override { return "snapshot"; }
+  /// Where snapshots are done already, reads the last full one if it is needed.
   arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
   arrow::Status Push(BatchPtr batch, const Emit& emit) override;
   arrow::Status Finish(const Emit& emit) override;
 
  private:
-  /// Make `snapshot` the open file. One that has no rows gets its file in passing.
+  struct Rows {
+    std::shared_ptr<arrow::Array> ids;
+    std::shared_ptr<arrow::FloatArray> numbers;  // of the embeddings, row by row
+  };
+
+  /// Make `snapshot` the open one. One that has no rows gets its file in passing.
   arrow::Status MoveTo(int snapshot);
-  arrow::Status OpenFile(int snapshot);
-  arrow::Status CloseFile();
-  arrow::Result<BatchPtr> Arrange(const arrow::RecordBatch& batch) const;
+  arrow::Status Open(int snapshot);
+  arrow::Status Close();
+  arrow::Status OpenFile(int base);
+  /// Write the rows that wait, those that are chosen.
+  arrow::Status WriteChosen(const std::vector<bool>& chosen);
+  arrow::Status Take(const arrow::RecordBatch& batch);
+  arrow::Status Write(const Rows& rows);
+  /// Round the numbers to what float16 can hold.
+  arrow::Status Round(Rows* rows);
+  arrow::Status ReadBase();
 
   SnapshotOptions options_;
   RunStore& store_;
   const Schedule& schedule_;
+  const NodeIdMap& nodes_;
   int width_;
   SnapshotProvenance provenance_;
   OnFile on_file_;
   SchemaPtr file_schema_;
-  int open_snapshot_;
+  int num_done_;
+  int open_snapshot_;  // the last one done where none is open
   std::unique_ptr<ParquetFileWriter> file_;
+  std::unique_ptr<DeltaRows> delta_;  // none where every snapshot is full
+  std::vector<Rows> waiting_;         // of the open snapshot, until `delta_` has chosen
+  std::vector<double> loss_;          // of the open snapshot, by column
 };
 
 }  // namespace coden

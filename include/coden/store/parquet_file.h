@@ -24,8 +24,8 @@ struct ParquetFileOptions {
 };
 
 /// Write one Parquet file by streaming, so that it appears whole or not at all. Page
-/// checksums are on and floats are byte-stream-split. Equal batches give equal bytes.
-/// Destroying the writer before Close leaves nothing.
+/// checksums are on; float32 and float64 are byte-stream-split, float16 is plain. Equal
+/// batches give equal bytes. Destroying the writer before Close leaves nothing.
 class ParquetFileWriter {
  public:
   /// Write a file of a run into its stage, to be committed as `name`; the record says

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include <arrow/result.h>
+
+#include "coden/pipeline/progress.h"
+#include "coden/pipeline/run_inputs.h"
+#include "coden/pipeline/schedule_pass.h"
+#include "coden/pipeline/settings.h"
+
+namespace coden {
+
+/// What a run will leave on disk.
+struct DiskEstimate {
+  std::int64_t snapshot_bytes = 0;  ///< of all snapshot files, as if all were full
+  std::int64_t state_bytes = 0;     ///< of what the run needs to go on
+};
+
+/// Say what the run that `pass` has scheduled will write, by embedding some columns of
+/// some snapshots and encoding them as the run will. Replays the log once more; needs the
+/// memory of an embedding of 16 columns and writes nothing.
+arrow::Result<DiskEstimate> EstimateDisk(const Settings& settings, RunInputs& inputs,
+                                         const SchedulePassResult& pass,
+                                         const RunContext& context);
+
+}  // namespace coden

@@ -1,0 +1,249 @@
+// How well embeddings compress depends on what no summary of the inputs tells: which rows
+// are still zeros because no feature has reached them, how many values coincide, how
+// small they are for float16. So a sample is made and measured, with the stages of the
+// run itself: up to 16 columns, spread over all, at up to 5 snapshots, spread over the
+// schedule. Bytes per node between two of these are taken to change evenly.
+
+#include "coden/pipeline/disk_estimate.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <arrow/array.h>
+#include <arrow/io/memory.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include "coden/pipeline/fingerprint.h"
+#include "coden/pipeline/runner.h"
+#include "coden/read/labels.h"
+#include "coden/report/printable.h"
+#include "coden/snapshot/node_filter.h"
+#include "coden/snapshot/snapshot_writer.h"
+#include "coden/state/saved_columns.h"
+#include "coden/state/saved_graph.h"
+#include "store/hashing_file_internal.h"
+
+namespace coden {
+
+namespace {
+
+constexpr int kSampleColumns = 16;
+constexpr int kSampleSnapshots = 5;
+
+// A place where files are counted and forgotten.
+class CountingStore final : public RunStore {
+ public:
+  CountingStore() : RunStore({}, nullptr, {}) {}
+
+  bool local() const override { return false; }
+  std::string LocalPath(std::string_view) const override { return {}; }
+  arrow::Status Prepare() override { return arrow::Status::OK(); }
+  arrow::Result<std::shared_ptr<HashingFile>> Create(std::string_view) override {
+    return HashingFile::Wrap(std::make_shared<arrow::io::MockOutputStream>());
+  }
+  arrow::Status Move(std::string_view, std::string_view) override {
+    return arrow::Status::OK();
+  }
+  arrow::Status Remove(std::string_view) override { return arrow::Status::OK(); }
+  arrow::Result<bool> CreateNew(std::string_view, std::string_view) override {
+    return true;
+  }
+  arrow::Status SyncStage() override { return arrow::Status::OK(); }
+};
+
+// Places spread over a schedule, its first and last among them.
+std::vector<std::size_t> SpreadOver(std::size_t num_snapshots) {
+  std::vector<std::size_t> places;
+  const std::size_t steps =
+      std::min<std::size_t>(num_snapshots - 1, kSampleSnapshots - 1);
+  for (std::size_t step = 0; step <= steps; ++step)
+    places.push_back(steps == 0 ? 0 : step * (num_snapshots - 1) / steps);
+  return places;
+}
+
+class Sampling {
+ public:
+  Sampling(const Settings& settings, RunInputs& inputs, const SchedulePassResult& pass,
+           const RunContext& context)
+      : settings_(settings), inputs_(inputs), pass_(pass), context_(context) {
+    // Every file is measured on its own, and with all its rows.
+    settings_.snapshot.mode = SnapshotMode::kFull;
+    settings_.embed.audit = 0;
+  }
+
+  arrow::Result<DiskEstimate> Measure() {
+    DiskEstimate estimate;
+    if (pass_.schedule.empty()) return estimate;
+    ARROW_RETURN_NOT_OK(Embed());
+    ARROW_RETURN_NOT_OK(MeasureParts());
+    estimate.snapshot_bytes = SnapshotBytes();
+    ARROW_ASSIGN_OR_RAISE(estimate.state_bytes, StateBytes());
+    return estimate;
+  }
+
+ private:
+  double share() const {  // of the columns that are in the sample
+    return static_cast<double>(embedder_->options().num_columns()) /
+           std::max(1, inputs_.columns.size());
+  }
+
+  // Replay the log for the sample and note the size of every file.
+  arrow::Status Embed() {
+    places_ = SpreadOver(pass_.schedule.size());
+    for (const std::size_t place : places_) {
+      sample_.push_back(pass_.schedule[place]);
+      sample_.back().snapshot = static_cast<int>(sample_.size()) - 1;
+    }
+    const int width = inputs_.columns.size();
+    EmbedderOptions options{settings_.embed, settings_.graph, inputs_.columns,
+                            context_.stop};
+    options.column_step = std::max(1, width / kSampleColumns);
+    options.columns.end =
+        std::min(options.columns.end,
+                 options.columns.begin + kSampleColumns * options.column_step);
+    for (NodeId node = 0; node < static_cast<NodeId>(pass_.nodes.size()); ++node) {
+      if (pass_.nodes[node].features_since >= 0) options.initial_nodes.push_back(node);
+    }
+    ARROW_ASSIGN_OR_RAISE(
+        embedder_, Embedder::Make(options, sample_, inputs_.features, *inputs_.nodes));
+    inputs_.nodes->Freeze();
+    const std::int64_t num_rows =
+        pass_.progress.log.empty() ? 0 : pass_.progress.log.back().end_row();
+    EventReader reader(settings_.input.edges, settings_.graph.events, *inputs_.nodes, 0);
+    ARROW_ASSIGN_OR_RAISE(const auto source,
+                          inputs_.log.Scan(settings_.input.batch_rows, 0, num_rows));
+    SnapshotWriter writer = Writer(sample_, options.num_columns(), &files_);
+    Labels labels;
+    std::optional<NodeFilter> filter;
+    std::vector<Operator*> stages = {&reader, embedder_.get()};
+    if (settings_.snapshot.nodes == SnapshotNodes::kLabelled) {
+      ARROW_ASSIGN_OR_RAISE(labels, ReadLabels(settings_.input));
+      stages.push_back(&filter.emplace(*labels.nodes));
+    }
+    stages.push_back(&writer);
+    context_.progress->Begin("sample of the snapshots", "rows", num_rows);
+    const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
+    ARROW_RETURN_NOT_OK(
+        Run(*source, stages, discard, context_, {.read_ahead_of = 1}).status());
+    context_.progress->End(
+        CountOf(static_cast<std::int64_t>(sample_.size()), "snapshots of ") +
+        CountOf(options.num_columns(), "columns"));
+    return arrow::Status::OK();
+  }
+
+  SnapshotWriter Writer(const Schedule& schedule, int width,
+                        std::vector<FileRecord>* files) {
+    return {settings_.snapshot,
+            store_,
+            schedule,
+            *inputs_.nodes,
+            width,
+            {"", EmbedParameters(settings_), ""},
+            /*num_done=*/0,
+            [files](WrittenSnapshot written) {
+              files->push_back(std::move(written.file));
+              return arrow::Status::OK();
+            }};
+  }
+
+  // A file without rows.
+  arrow::Result<std::int64_t> EmptyBytes(int width) {
+    const Schedule one(1);
+    std::vector<FileRecord> files;
+    SnapshotWriter writer = Writer(one, width, &files);
+    const auto rows = arrow::schema({arrow::field("node", inputs_.nodes->id_type())});
+    ARROW_RETURN_NOT_OK(writer.Bind(rows).status());
+    ARROW_RETURN_NOT_OK(
+        writer.Finish([](const BatchPtr&) { return arrow::Status::OK(); }));
+    return files.front().size;
+  }
+
+  // What does not grow with the columns, and so must not be scaled with them.
+  arrow::Status MeasureParts() {
+    ARROW_ASSIGN_OR_RAISE(empty_bytes_, EmptyBytes(inputs_.columns.size()));
+    ARROW_ASSIGN_OR_RAISE(empty_sample_bytes_,
+                          EmptyBytes(embedder_->options().num_columns()));
+    const NodeId num_nodes = inputs_.nodes->size();
+    ARROW_ASSIGN_OR_RAISE(const auto ids, inputs_.nodes->Ids(0, num_nodes));
+    const auto schema = arrow::schema({arrow::field("node", ids->type(), false)});
+    ParquetFileOptions options;
+    options.compression = settings_.snapshot.compression;
+    std::int64_t sizes[2];
+    for (const std::int64_t rows : {NodeId{0}, num_nodes}) {
+      ARROW_ASSIGN_OR_RAISE(
+          const FileRecord file,
+          StageParquetFile(store_, "ids",
+                           *arrow::RecordBatch::Make(schema, rows, {ids->Slice(0, rows)}),
+                           options));
+      sizes[rows > 0] = file.size;
+    }
+    bytes_per_id_ = num_nodes == 0 ? 0.0
+                                   : static_cast<double>(sizes[1] - sizes[0]) /
+                                         static_cast<double>(num_nodes);
+    return arrow::Status::OK();
+  }
+
+  // Of a whole file of the sample, with all columns and without what an empty one has.
+  double BytesPerNode(std::size_t i) const {
+    const double ids = bytes_per_id_ * static_cast<double>(files_[i].rows);
+    const double numbers =
+        std::max(0.0, static_cast<double>(files_[i].size - empty_sample_bytes_) - ids);
+    return (ids + numbers / share()) /
+           static_cast<double>(std::max<std::int64_t>(1, sample_[i].num_nodes));
+  }
+
+  std::int64_t SnapshotBytes() const {
+    double bytes = 0.0;
+    std::size_t next = 0;  // of the sample, at or after the snapshot
+    for (std::size_t place = 0; place < pass_.schedule.size(); ++place) {
+      while (places_[next] < place) ++next;
+      double rate = BytesPerNode(next);
+      if (places_[next] > place) {
+        const double way = static_cast<double>(place - places_[next - 1]) /
+                           static_cast<double>(places_[next] - places_[next - 1]);
+        rate = (1.0 - way) * BytesPerNode(next - 1) + way * rate;
+      }
+      bytes += static_cast<double>(empty_bytes_) +
+               rate * static_cast<double>(pass_.schedule[place].num_nodes);
+    }
+    return static_cast<std::int64_t>(bytes);
+  }
+
+  arrow::Result<std::int64_t> StateBytes() {
+    const ColumnRange columns{0, embedder_->options().num_columns()};
+    ARROW_ASSIGN_OR_RAISE(const FileRecord numbers,
+                          StageColumns(store_, *embedder_, columns));
+    ARROW_ASSIGN_OR_RAISE(const auto graph, StageGraph(store_, *embedder_));
+    ARROW_ASSIGN_OR_RAISE(const FileRecord nodes,
+                          StageNodes(store_, *inputs_.nodes, pass_.nodes));
+    std::int64_t bytes = nodes.size + static_cast<std::int64_t>(
+                                          static_cast<double>(numbers.size) / share());
+    for (const FileRecord& file : graph) bytes += file.size;
+    return bytes;
+  }
+
+  Settings settings_;
+  RunInputs& inputs_;
+  const SchedulePassResult& pass_;
+  const RunContext& context_;
+  CountingStore store_;
+  std::vector<std::size_t> places_;  // in the schedule, of the snapshots of the sample
+  Schedule sample_;                  // these, numbered from 0
+  std::unique_ptr<Embedder> embedder_;
+  std::vector<FileRecord> files_;  // by snapshot of the sample
+  std::int64_t empty_bytes_ = 0;
+  std::int64_t empty_sample_bytes_ = 0;
+  double bytes_per_id_ = 0.0;
+};
+
+}  // namespace
+
+arrow::Result<DiskEstimate> EstimateDisk(const Settings& settings, RunInputs& inputs,
+                                         const SchedulePassResult& pass,
+                                         const RunContext& context) {
+  return Sampling(settings, inputs, pass, context).Measure();
+}
+
+}  // namespace coden
