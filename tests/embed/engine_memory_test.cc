@@ -165,6 +165,7 @@ class EngineMemoryTest : public ::testing::Test {
     const std::vector<Batch> batches = RandomBatches(seed);
     Replay whole(scenario, 0, kColumns);
     for (int i = 0; i < stop; ++i) whole.Apply(batches[i]);
+    const bool budget_was_used = whole.engine().Memory().pushed > 0.0;
     const int in_double = whole.engine().num_double_columns();
     mixed_ += in_double > 0 && in_double < kColumns;
     std::vector<Replay> restored;
@@ -182,11 +183,11 @@ class EngineMemoryTest : public ::testing::Test {
             << ", seed " << seed;
       }
     }
-    pushed_ += whole.engine().Memory().pushed > 0.0;
+    pushed_ += scenario.solver == SolverChoice::kAutomatic && budget_was_used;
   }
 
   int mixed_ = 0;   // times that some columns were in float64 and some were not
-  int pushed_ = 0;  // times that pushes had used a part of the budget
+  int pushed_ = 0;  // times that pushes of the engine's choice had used up budget
 };
 
 TEST_F(EngineMemoryTest, ARestoredEngineGoesOnWithTheSameBits) {
@@ -197,7 +198,7 @@ TEST_F(EngineMemoryTest, ARestoredEngineGoesOnWithTheSameBits) {
       if (directed && propagation != Propagation::kMass) continue;
       for (const SolverChoice solver :
            {SolverChoice::kAutomatic, SolverChoice::kSweeps, SolverChoice::kPush}) {
-        for (const double epsilon : {1e-4, 1e-5, 1e-6, 1e-7, 1e-9}) {
+        for (const double epsilon : {0.3, 0.05, 1e-4, 1e-6, 1e-7, 1e-9}) {
           for (const int stop : {1, 4, 6, 11, 19}) {
             SCOPED_TRACE(testing::Message()
                          << "directed " << directed << ", propagation "
@@ -213,14 +214,15 @@ TEST_F(EngineMemoryTest, ARestoredEngineGoesOnWithTheSameBits) {
     }
   }
   EXPECT_GT(mixed_, 50);
-  EXPECT_GT(pushed_, 50);
+  EXPECT_GT(pushed_, 10);
 }
 
 // Saving again what was just put back gives the same.
 TEST_F(EngineMemoryTest, ARestoredEngineIsSavedAsItWas) {
   const std::vector<Batch> batches = RandomBatches(5);
-  Replay whole({false, Propagation::kMass, SolverChoice::kAutomatic, 1e-7}, 0, kColumns);
+  Replay whole({false, Propagation::kMass, SolverChoice::kPush, 1e-7}, 0, kColumns);
   for (int i = 0; i < 9; ++i) whole.Apply(batches[i]);
+  EXPECT_GT(whole.engine().Memory().pushed, 0.0);
   Replay restored(whole, 0, kColumns, 0);
   const EngineMemory before = whole.engine().Memory(), after = restored.engine().Memory();
   EXPECT_EQ(after.pushed, before.pushed);

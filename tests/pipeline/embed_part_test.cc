@@ -139,19 +139,20 @@ TEST_F(AppendTest, IsSoForEveryBoundAndPropagation) {
 }
 
 // The bits of a run go on as if it had never stopped, where nodes have the same numbers.
+// With a wide error and frequent snapshots changes are pushed, otherwise they are swept.
 TEST_F(AppendTest, EvenToTheLastBit) {
-  for (const double epsilon : {1e-5, 1e-9}) {
+  for (const auto& [epsilon, lambda] :
+       {std::pair(0.3, 0.1), std::pair(1e-5, 1.5), std::pair(1e-9, 1.5)}) {
+    SCOPED_TRACE(epsilon);
     settings_.embed.epsilon = epsilon;
+    settings_.sample.lambda = lambda;
     ClearLog();
     WriteLog("a.parquet", 0, 220);
     MustEmbed("grown");
     WriteLog("b.parquet", 220, kTimes);
     MustEmbed("grown");
     MustEmbed("whole");
-    const auto num_snapshots = static_cast<int>(ScheduleOf("whole").size());
-    ASSERT_EQ(static_cast<int>(ScheduleOf("grown").size()), num_snapshots);
-    for (int snapshot = 0; snapshot < num_snapshots; ++snapshot)
-      EXPECT_EQ(SnapshotOf("grown", snapshot), SnapshotOf("whole", snapshot)) << snapshot;
+    ExpectSameBits("grown", "whole");
     std::filesystem::remove_all(PathOf("whole"));
     std::filesystem::remove_all(PathOf("grown"));
   }
@@ -223,35 +224,24 @@ TEST_F(AppendTest, NewNodesMayBringFeatures) {
 }
 
 TEST_F(AppendTest, FeatureUpdatesGoOn) {
-  settings_.sample.lambda = 3.0;
   WriteFeatures(kNodes);
-  std::string nodes = "[", times = "[", vectors = "[";
-  int last = -1;
-  const auto add_updates = [&](int end) {
-    for (int time = last + 1; time < end; time += 3) {
-      const char* comma = nodes == "[" ? "" : ", ";
-      nodes += comma + std::to_string(7 * (time % kNodes));
-      times += comma + std::to_string(time);
-      vectors += comma + std::string("[1, ") + std::to_string(time % 9) + ", -2, 0.5]";
-      last = time;
-    }
-    settings_.input.feature_updates = WriteParquet(
-        folder_ / "updates.parquet",
-        *TableOf({{"node", ArrayOf(arrow::int64(), nodes + "]")},
-                  {"time", ArrayOf(arrow::int64(), times + "]")},
-                  {"x", ArrayOf(arrow::list(arrow::float32()), vectors + "]")}}));
-  };
-  WriteLog("a.parquet", 0, 220);
-  add_updates(220);
-  MustEmbed("grown");
-  WriteLog("b.parquet", 220, kTimes);
-  add_updates(kTimes);
-  MustEmbed("grown");
-  ExpectSound("grown");
-  MustEmbed("whole");
-  ASSERT_TRUE(Comparable("grown") == Comparable("whole"));
-  for (const SchedulePoint& point : ScheduleOf("whole"))
-    CompareSnapshots("grown", point.snapshot, "whole", point.snapshot);
+  for (const auto& [epsilon, lambda] : {std::pair(0.3, 0.2), std::pair(1e-6, 3.0)}) {
+    SCOPED_TRACE(epsilon);
+    settings_.embed.epsilon = epsilon;
+    settings_.sample.lambda = lambda;
+    ClearLog();
+    WriteLog("a.parquet", 0, 220);
+    WriteUpdates(220);
+    MustEmbed("grown");
+    WriteLog("b.parquet", 220, kTimes);
+    WriteUpdates(kTimes);
+    MustEmbed("grown");
+    ExpectSound("grown");
+    MustEmbed("whole");
+    ExpectSameBits("grown", "whole");
+    std::filesystem::remove_all(PathOf("whole"));
+    std::filesystem::remove_all(PathOf("grown"));
+  }
 }
 
 TEST_F(AppendTest, TrainingStandsUntilItIsDoneAgain) {

@@ -123,6 +123,21 @@ class GrowingRun : public ::testing::Test {
                                                 {"x", vectors.Finish().ValueOrDie()}}));
   }
 
+  /// Write an update of some node's features for every other time before `end`.
+  void WriteUpdates(int end) {
+    std::string nodes = "[0", times = "[0", vectors = "[[1, 1, 1, 1]";
+    for (int time = 2; time < end; time += 2) {
+      nodes += ", " + std::to_string(7 * (time % kNodes));
+      times += ", " + std::to_string(time);
+      vectors += ", [1, " + std::to_string(time % 9) + ", -2, 0.5]";
+    }
+    settings_.input.feature_updates = WriteParquet(
+        folder_ / "updates.parquet",
+        *TableOf({{"node", ArrayOf(arrow::int64(), nodes + "]")},
+                  {"time", ArrayOf(arrow::int64(), times + "]")},
+                  {"x", ArrayOf(arrow::list(arrow::float32()), vectors + "]")}}));
+  }
+
   arrow::Result<Manifest> Run(const std::string& name, const RunRequest& request,
                               arrow::StopToken stop = arrow::StopToken::Unstoppable()) {
     settings_.run.directory = PathOf(name);
@@ -204,6 +219,19 @@ class GrowingRun : public ::testing::Test {
                                        floats.raw_values() + lists.value_offset(row + 1));
     }
     return vectors;
+  }
+
+  /// Expect the same schedule with the same proven errors, and the same snapshots.
+  void ExpectSameBits(const std::string& run, const std::string& other) const {
+    const Schedule schedule = ScheduleOf(other);
+    EXPECT_GT(schedule.size(), 5u);
+    for (const SchedulePoint& point : schedule)
+      EXPECT_TRUE(point.error_bound.has_value());
+    ASSERT_TRUE(ScheduleOf(run) == schedule);
+    for (const SchedulePoint& point : schedule) {
+      EXPECT_EQ(SnapshotOf(run, point.snapshot), SnapshotOf(other, point.snapshot))
+          << point.snapshot;
+    }
   }
 
   TempDir folder_;
