@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from coden.errors import RunError, one_line
 from coden.storage import Storage
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 FOLDER = "_coden"
 # A writer publishes and prunes manifests, and moves files, while we look at them.
 ATTEMPTS = 5
@@ -55,7 +55,8 @@ def open_file(storage: Storage, file: CommittedFile) -> pa.NativeFile:
     sizes: list[int] = []
     for _ in range(ATTEMPTS):
         sizes = []
-        for name in (file.path, file.staged):
+        # A file that still waits in the stage is newer than what has its name.
+        for name in (file.staged, file.path):
             handle = storage.open(name) if name is not None else None
             if handle is None:
                 continue

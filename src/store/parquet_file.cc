@@ -241,8 +241,8 @@ arrow::Result<std::unique_ptr<ParquetFileWriter>> ParquetFileWriter::Open(
     return SyncParentDirectory(path);
   };
   const auto abandon = [stage_path] {
-    std::error_code ignored;
-    std::filesystem::remove(stage_path, ignored);
+    std::error_code unused;
+    std::filesystem::remove(stage_path, unused);
   };
   return MakeWriter(std::move(file), {finish, abandon}, schema, options);
 }

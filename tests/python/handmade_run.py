@@ -78,7 +78,7 @@ class HandmadeRun:
             "notes": [],
             "files": list(self.files.values()),
         }
-        manifest = {"format_version": 1, "coden": "0.1.0", "parts": [part], **changes}
+        manifest = {"format_version": 2, "coden": "0.1.0", "parts": [part], **changes}
         (self.folder / "_coden").mkdir(exist_ok=True)
         self.manifest().write_text(json.dumps(manifest))
 
