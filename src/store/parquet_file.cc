@@ -236,8 +236,8 @@ arrow::Result<std::unique_ptr<ParquetFileWriter>> ParquetFileWriter::Open(
     return SyncParentDirectory(path);
   };
   const auto abandon = [stage_path] {
-    std::error_code ignored;
-    std::filesystem::remove(stage_path, ignored);
+    std::error_code failed;
+    std::filesystem::remove(stage_path, failed);
   };
   return MakeWriter(std::move(file), {finish, abandon}, schema, options);
 }
