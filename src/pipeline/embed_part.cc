@@ -8,6 +8,7 @@
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
 #include "coden/store/commit.h"
+#include "coden/store/hasher.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
@@ -104,6 +105,13 @@ class EmbedPart {
 
   arrow::Status LoadState() {
     ARROW_ASSIGN_OR_RAISE(const std::string text, store_.ReadText(RunLayout::kProgress));
+    // Other files of the state have checksums of their own.
+    const FileRecord* record = manifest_->FindFile(RunLayout::kProgress);
+    if (record == nullptr || HashOf(text.data(), text.size()) != record->xxh3) {
+      return CorruptionError("a file of the run is not what was written; rebuild it with "
+                             "--force: '",
+                             store_.Show(RunLayout::kProgress), "'");
+    }
     ARROW_ASSIGN_OR_RAISE(progress_,
                           ProgressFromJson(text, store_.Show(RunLayout::kProgress)));
     ARROW_ASSIGN_OR_RAISE(schedule_, ReadSchedule(store_, RunLayout::kPlan));

@@ -115,6 +115,16 @@ TEST_F(RefusalsTest, AFileOfTheRunThatIsDamaged) {
   EXPECT_NE(status.message().find(snapshot), std::string::npos) << status.message();
 }
 
+TEST_F(RefusalsTest, AProgressWithAnotherDigit) {
+  const auto store = StoreAt(PathOf("run"));
+  std::string text = store->ReadText(RunLayout::kProgress).ValueOrDie();
+  const std::size_t place = text.find("\"mass\": ") + 8;
+  text[place] = text[place] == '1' ? '2' : '1';
+  CODEN_EXPECT_OK(store->WriteText(RunLayout::kProgress, text));
+  WriteLog("c.parquet", 220, kTimes);
+  ExpectRefused(Fault::kCorruption, std::string(RunLayout::kProgress));
+}
+
 TEST_F(RefusalsTest, RowsThatComeLate) {
   // The last prediction was made for time 219.
   log_.insert(log_.begin() + 660, {{7, 14, 219}, {14, 21, 219}});
