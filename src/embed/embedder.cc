@@ -109,8 +109,8 @@ void Embedder::SetFeatures(NodeId node, std::span<const float> vector) {
 
 arrow::Status Embedder::UpdateFeatures(EventTime time) {
   bool known = true;
-  ARROW_RETURN_NOT_OK(updates_.AdvanceTo(
-      time, nodes_, [&](NodeId node, std::span<const float> vector) {
+  ARROW_RETURN_NOT_OK(
+      updates_.AdvanceTo(time, nodes_, [&](NodeId node, std::span<const float> vector) {
         known = known && node < engine_.num_nodes();
         if (!known) return;
         SetFeatures(node, vector);

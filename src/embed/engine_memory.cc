@@ -1,4 +1,5 @@
-// What an engine leaves for another one that goes on from the same point with the same bits.
+// What an engine leaves for another one that goes on from the same point with the same
+// bits.
 //
 // The bits of an update depend on the graph, the features, the rows' order, each column's
 // numbers, precision and bound, and on what pushes have left. Neither the cut into blocks

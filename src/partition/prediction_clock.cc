@@ -52,8 +52,8 @@ arrow::Result<PredictionClock> PredictionClock::Continue(const PartitionOptions&
   clock.num_predictions_ = memory.num_predictions;
   clock.rows_per_batch_ = memory.rows_per_batch;
   if (clock.options_.predictions > 0) {
-    const double batches =
-        static_cast<double>(num_rows - memory.rows) / std::max(memory.rows_per_batch, 1.0);
+    const double batches = static_cast<double>(num_rows - memory.rows) /
+                           std::max(memory.rows_per_batch, 1.0);
     clock.options_.predictions =
         static_cast<int>(std::clamp<double>(std::round(batches), 1, kMaxPredictions));
   }
@@ -157,7 +157,8 @@ arrow::Status PredictionClock::Finish(std::vector<Mark>* marks) {
   if (options_.unfinished == UnfinishedInterval::kWait && !by_count && started_) {
     if (num_predictions_ > 0) return arrow::Status::OK();
     return UsageError(
-        "no prediction time has passed yet, so there is nothing to predict; wait for more "
+        "no prediction time has passed yet, so there is nothing to predict; wait for "
+        "more "
         "rows, or set `partition.unfinished = predict`: the log ends at ",
         log_end_);
   }
@@ -167,7 +168,8 @@ arrow::Status PredictionClock::Finish(std::vector<Mark>* marks) {
     }
     return arrow::Status::OK();
   }
-  if (started_ && rows_ == start_rows_ && num_predictions_ > 0) return arrow::Status::OK();
+  if (started_ && rows_ == start_rows_ && num_predictions_ > 0)
+    return arrow::Status::OK();
   if (!started_ || rows_ == start_rows_) {
     return UsageError(
         "`partition.initial` takes the whole log, so there is nothing to predict: ",

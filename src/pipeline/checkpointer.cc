@@ -58,8 +58,8 @@ arrow::Status Checkpointer::OnWritten(WrittenSnapshot written) {
     due->error_bounds[i] += errors_added_[i];
   Manifest next = *manifest_;
   PartRecord part = *next.Find(kEmbedPart);
-  ARROW_RETURN_NOT_OK(Fill(snapshot + 1, due->error_bounds, progress,
-                           std::move(due->files), &part));
+  ARROW_RETURN_NOT_OK(
+      Fill(snapshot + 1, due->error_bounds, progress, std::move(due->files), &part));
   next.Replace(std::move(part));
   ARROW_RETURN_NOT_OK(Commit(store_, std::move(next), manifest_));
   // Only now the names in the stage are free for the next state.
@@ -74,8 +74,8 @@ arrow::Status Checkpointer::Finish(const EmbedPassResult& result, PartRecord par
   progress.engine = result.engine;
   progress.column_files = result.column_files;
   part.files = manifest_->Find(kEmbedPart)->files;
-  ARROW_RETURN_NOT_OK(Fill(progress.num_snapshots, result.error_bounds, progress,
-                           result.state, &part));
+  ARROW_RETURN_NOT_OK(
+      Fill(progress.num_snapshots, result.error_bounds, progress, result.state, &part));
   Manifest next = *manifest_;
   next.Replace(std::move(part));
   return Commit(store_, std::move(next), manifest_);
@@ -98,7 +98,8 @@ arrow::Status Checkpointer::Fill(int num_snapshots,
     return file.path.starts_with(std::string(RunLayout::kState) + "/columns-");
   });
   for (FileRecord& file : state) part->ReplaceFile(std::move(file));
-  for (FileRecord& file : std::exchange(waiting_, {})) part->files.push_back(std::move(file));
+  for (FileRecord& file : std::exchange(waiting_, {}))
+    part->files.push_back(std::move(file));
   return arrow::Status::OK();
 }
 

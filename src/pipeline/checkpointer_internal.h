@@ -17,8 +17,8 @@ namespace coden {
 /// on its way at a time, so neither waits for the other.
 class Checkpointer : public EmbedObserver {
  public:
-  /// `manifest` has the part `embed`, whose first snapshots are `schedule`'s with a proven
-  /// error. All references must outlive the object, which alone changes `manifest`
+  /// `manifest` has the part `embed`, whose first snapshots are `schedule`'s with a
+  /// proven error. All references must outlive the object, which alone changes `manifest`
   /// meanwhile.
   Checkpointer(RunStore& store, Manifest* manifest, const Schedule& schedule,
                const RunProgress& progress, int commit_interval);

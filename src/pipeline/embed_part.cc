@@ -52,10 +52,9 @@ class EmbedPart {
   arrow::Status GoOn(const PartRecord& existing, InputChange change) {
     if (!existing.complete) {
       ARROW_RETURN_NOT_OK(OpenEarlier(existing, change.verify_log));
-      context_.progress->Note("embedding: going on after " +
-                              CountOf(progress_.num_snapshots, "of ") +
-                              CountOf(static_cast<std::int64_t>(schedule_.size()),
-                                      "snapshots"));
+      context_.progress->Note(
+          "embedding: going on after " + CountOf(progress_.num_snapshots, "of ") +
+          CountOf(static_cast<std::int64_t>(schedule_.size()), "snapshots"));
       ARROW_RETURN_NOT_OK(Plan(progress_));
       ARROW_RETURN_NOT_OK(EmbedRest(existing.notes));
       change.verify_log = false;
@@ -108,9 +107,10 @@ class EmbedPart {
     // Other files of the state have checksums of their own.
     const FileRecord* record = manifest_->FindFile(RunLayout::kProgress);
     if (record == nullptr || HashOf(text.data(), text.size()) != record->xxh3) {
-      return CorruptionError("a file of the run is not what was written; rebuild it with "
-                             "--force: '",
-                             store_.Show(RunLayout::kProgress), "'");
+      return CorruptionError(
+          "a file of the run is not what was written; rebuild it with "
+          "--force: '",
+          store_.Show(RunLayout::kProgress), "'");
     }
     ARROW_ASSIGN_OR_RAISE(progress_,
                           ProgressFromJson(text, store_.Show(RunLayout::kProgress)));
@@ -118,7 +118,8 @@ class EmbedPart {
     if (progress_.num_snapshots > static_cast<int>(schedule_.size()))
       return CorruptionError("the state of '", store_.Show(), "' contradicts itself");
     if (progress_.num_snapshots == 0) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(const Schedule done, ReadSchedule(store_, RunLayout::kSchedule));
+    ARROW_ASSIGN_OR_RAISE(const Schedule done,
+                          ReadSchedule(store_, RunLayout::kSchedule));
     if (static_cast<int>(done.size()) != progress_.num_snapshots)
       return CorruptionError("the state of '", store_.Show(), "' contradicts itself");
     std::copy(done.begin(), done.end(), schedule_.begin());
@@ -180,14 +181,14 @@ class EmbedPart {
     if (notes.empty()) notes = open.notes;
     Checkpointer checkpointer(store_, manifest_, schedule_, progress_,
                               settings_.run.commit_interval);
-    ARROW_ASSIGN_OR_RAISE(
-        const EmbedPassResult embedded,
-        RunEmbedPasses(settings_, inputs_,
-                       {schedule_,
-                        progress_,
-                        {open.fingerprint, open.parameters, prints_.input},
-                        columns_per_pass_},
-                       store_, checkpointer, context_));
+    ARROW_ASSIGN_OR_RAISE(const EmbedPassResult embedded,
+                          RunEmbedPasses(settings_, inputs_,
+                                         {schedule_,
+                                          progress_,
+                                          {open.fingerprint, open.parameters,
+                                           InputFingerprint(open.inputs)},
+                                          columns_per_pass_},
+                                         store_, checkpointer, context_));
     const auto& bounds = embedded.error_bounds;
     const double worst =
         bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
@@ -212,6 +213,7 @@ class EmbedPart {
   // The inputs were written anew, or have rows that change nothing.
   arrow::Status KeepAs(PartRecord part, const std::vector<std::string>& notes) {
     for (const std::string& note : notes) context_.progress->Note(note);
+    part.notes = notes;
     part.fingerprint = prints_.embed;
     part.parameters = EmbedParameters(settings_);
     part.inputs = prints_.embed_inputs;

@@ -122,16 +122,16 @@ class EmbedPasses {
         return observer_.OnEmbedded(snapshot, *embedder_);
       };
     }
-    ARROW_ASSIGN_OR_RAISE(auto embedder, Embedder::Make(options, task_.schedule,
-                                                        inputs_.features, *inputs_.nodes));
+    ARROW_ASSIGN_OR_RAISE(
+        auto embedder,
+        Embedder::Make(options, task_.schedule, inputs_.features, *inputs_.nodes));
     if (done > 0) {
       ARROW_RETURN_NOT_OK(embedder->ContinueAfter(done));
       ARROW_RETURN_NOT_OK(LoadGraph(store_, *embedder));
       // Saved columns are numbered within the run's.
       const int first = inputs_.columns.begin;
-      ARROW_RETURN_NOT_OK(LoadColumns(store_, task_.progress,
-                                      {slice.begin - first, slice.end - first},
-                                      *embedder));
+      ARROW_RETURN_NOT_OK(LoadColumns(
+          store_, task_.progress, {slice.begin - first, slice.end - first}, *embedder));
     }
     return embedder;
   }
@@ -153,9 +153,10 @@ class EmbedPasses {
             first_row, end_row));
     std::string step = "embed";
     if (!one_pass()) {
-      const auto number = &*std::find_if(slices_.begin(), slices_.end(), [&](const auto& s) {
-                            return s.begin == slice.begin;
-                          }) - slices_.data() + 1;
+      const auto number =
+          &*std::find_if(slices_.begin(), slices_.end(),
+                         [&](const auto& s) { return s.begin == slice.begin; }) -
+          slices_.data() + 1;
       step += " " + std::to_string(number) + "/" + std::to_string(slices_.size());
     }
     context_.progress->Begin(step, "rows", end_row - first_row);
@@ -166,15 +167,14 @@ class EmbedPasses {
                           coden::Run(*source, stages, discard, context_,
                                      {.read_ahead_of = 1, .write_behind_from = 2}));
     embed_seconds_ += times.source + times.stages[0] + times.stages[1];
-    outlet_seconds_ +=
-        std::accumulate(times.stages.begin() + 2, times.stages.end(), 0.0);
+    outlet_seconds_ += std::accumulate(times.stages.begin() + 2, times.stages.end(), 0.0);
     const std::vector<double>& bounds = embedder_->figures().error_bounds;
     result_.error_bounds.resize(bounds.size(), 0.0);
     for (std::size_t i = 0; i < bounds.size(); ++i)
       result_.error_bounds[i] = std::max(result_.error_bounds[i], bounds[i]);
-    context_.progress->End(CountOf(static_cast<std::int64_t>(bounds.size()), "snapshots") +
-                           " of " + CountOf(slice.size(), "columns") + ", " +
-                           BoundText(bounds));
+    context_.progress->End(
+        CountOf(static_cast<std::int64_t>(bounds.size()), "snapshots") + " of " +
+        CountOf(slice.size(), "columns") + ", " + BoundText(bounds));
     return KeepState(slice);
   }
 

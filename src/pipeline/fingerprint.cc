@@ -1,6 +1,7 @@
 #include "coden/pipeline/fingerprint.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include <arrow/buffer.h>
@@ -141,7 +142,6 @@ arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
   ARROW_RETURN_NOT_OK(Identify(input.features, kFeatures, known, &prints.embed_inputs));
   ARROW_RETURN_NOT_OK(
       Identify(input.feature_updates, kUpdates, known, &prints.embed_inputs));
-  prints.input = Hash(Contents(prints.embed_inputs));
   ARROW_RETURN_NOT_OK(Identify(input.labels, kLabels, known, &prints.train_inputs));
   if (settings.snapshot.nodes == SnapshotNodes::kLabelled) {
     prints.embed_inputs.insert(prints.embed_inputs.end(), prints.train_inputs.begin(),
@@ -150,11 +150,11 @@ arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
   prints.embed = Hash(std::string(kVersion) + "\n" + EmbedParameters(settings) +
                       Contents(prints.embed_inputs));
   if (!prints.train_inputs.empty()) {
-    prints.train = Hash(prints.embed + "\ninput.label = " + input.label + "\n" +
-                        "input.label_time = " + input.label_time + "\n" +
-                        "run.seed = " + std::to_string(settings.run.seed) + "\n" +
-                        ResultSettings(settings, {"train"}) +
-                        Contents(prints.train_inputs));
+    prints.train =
+        Hash(prints.embed + "\ninput.label = " + input.label + "\n" +
+             "input.label_time = " + input.label_time + "\n" +
+             "run.seed = " + std::to_string(settings.run.seed) + "\n" +
+             ResultSettings(settings, {"train"}) + Contents(prints.train_inputs));
   }
   return prints;
 }
@@ -180,6 +180,13 @@ InputChange CompareInputs(const std::vector<InputRecord>& before,
     }
   }
   return change;
+}
+
+std::string InputFingerprint(const std::vector<InputRecord>& inputs) {
+  std::vector<InputRecord> read;
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(read),
+               [](const InputRecord& input) { return input.role != kLabels; });
+  return Hash(Contents(read));
 }
 
 std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs) {

@@ -110,11 +110,12 @@ arrow::Status CheckSnapshots(const RunStore& store, const Settings& settings,
   if (embedded->fingerprint != prints.embed) {
     const std::string keys =
         DifferingSettings(EmbedParameters(settings), embedded->parameters);
-    return UsageError("the snapshots in '", store.Show(),
-                      "' were made from other settings or inputs, and `train` does not "
-                      "make new ones; use `coden run` for a longer log, `coden run --force` "
-                      "for all else: ",
-                      keys.empty() ? "the input files" : keys);
+    return UsageError(
+        "the snapshots in '", store.Show(),
+        "' were made from other settings or inputs, and `train` does not "
+        "make new ones; use `coden run` for a longer log, `coden run --force` "
+        "for all else: ",
+        keys.empty() ? "the input files" : keys);
   }
   return CheckFiles(store, *embedded);
 }
@@ -159,8 +160,8 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
       context.progress->Note("training: settings and inputs are unchanged, skipped");
     } else {
       ARROW_RETURN_NOT_OK(store->Remove(RunLayout::kSuccess));
-      ARROW_ASSIGN_OR_RAISE(auto part,
-                            RunTrainPart(settings, prints, request.train, *store, context));
+      ARROW_ASSIGN_OR_RAISE(
+          auto part, RunTrainPart(settings, prints, request.train, *store, context));
       Manifest next = manifest;
       next.Replace(std::move(part));
       ARROW_RETURN_NOT_OK(Commit(*store, std::move(next), &manifest));

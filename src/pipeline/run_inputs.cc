@@ -24,12 +24,14 @@ arrow::Result<std::string> HashSegment(const Settings& settings, RunInputs& inpu
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
                      inputs.log.num_before + segment.first_row);
   LogHasher hasher;
-  ARROW_ASSIGN_OR_RAISE(const auto rows,
-                        inputs.log.Scan(settings.input.batch_rows, segment.first_row,
-                                        segment.end_row()));
+  ARROW_ASSIGN_OR_RAISE(
+      const auto rows,
+      inputs.log.Scan(settings.input.batch_rows, segment.first_row, segment.end_row()));
   ARROW_RETURN_NOT_OK(reader.Bind(rows->schema()).status());
   const Emit discard = [](const BatchPtr&) { return arrow::Status::OK(); };
-  const Emit hash = [&](BatchPtr batch) { return hasher.Push(std::move(batch), discard); };
+  const Emit hash = [&](BatchPtr batch) {
+    return hasher.Push(std::move(batch), discard);
+  };
   for (BatchPtr batch;;) {
     ARROW_RETURN_NOT_OK(rows->ReadNext(&batch));
     if (batch == nullptr) return hasher.Digest();
@@ -42,10 +44,9 @@ arrow::Result<std::string> HashSegment(const Settings& settings, RunInputs& inpu
 arrow::Result<RunInputs> RunInputs::Open(const Settings& settings,
                                          const EarlierRun* earlier) {
   RunInputs inputs;
-  ARROW_ASSIGN_OR_RAISE(
-      inputs.log, EdgeLog::Open(settings.input, settings.graph.events,
-                                earlier ? earlier->edge_files
-                                        : std::vector<std::string>()));
+  ARROW_ASSIGN_OR_RAISE(inputs.log, EdgeLog::Open(settings.input, settings.graph.events,
+                                                  earlier ? earlier->edge_files
+                                                          : std::vector<std::string>()));
   ARROW_ASSIGN_OR_RAISE(inputs.nodes, NodeIdMap::Make(inputs.log.id_type));
   if (earlier != nullptr) {
     ARROW_ASSIGN_OR_RAISE(inputs.saved, LoadNodes(earlier->store, *inputs.nodes));

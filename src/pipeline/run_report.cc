@@ -21,8 +21,8 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ReportInputs inputs;
   inputs.title = "coden: " + store->Show();
-  // The settings that made the files, which need not be those of this call. A run that was
-  // interrupted has none yet.
+  // The settings that made the files, which need not be those of this call. A run that
+  // was interrupted has none yet.
   inputs.settings_ini =
       store->ReadText(RunLayout::kSettings).ValueOr(MaskCredentials(ToIni(settings)));
   for (const PartRecord& part : manifest.parts) {

@@ -60,10 +60,9 @@ arrow::Status Continue(const EarlierRun& earlier, const RunInputs& inputs,
   sampler.Restore(earlier.progress.sampler);
   ARROW_RETURN_NOT_OK(stage->ContinueAfter(earlier.progress.clock.last_time));
   if (stage->update_hash() != earlier.progress.update_hash) {
-    return UsageError(
-        "the history of the run has changed: feature updates up to time ",
-        earlier.progress.clock.last_time,
-        " are not what they were; give them back, or rebuild with --force");
+    return UsageError("the history of the run has changed: feature updates up to time ",
+                      earlier.progress.clock.last_time,
+                      " are not what they were; give them back, or rebuild with --force");
   }
   return arrow::Status::OK();
 }
@@ -138,6 +137,7 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
     result.progress.log.push_back({first_row + late.num_dropped(),
                                    before.sampler.num_events, hasher.num_events(),
                                    hasher.Digest()});
+    result.progress.num_late += late.num_dropped();
   }
   result.progress.clock = partitioner.clock().memory();
   result.progress.sampler = sampler->sampler().Memory();
@@ -146,8 +146,9 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   result.progress.feature_hash = inputs.features.hash();
   result.progress.update_hash = sampler->update_hash();
   result.nodes = SavedNodes(inputs, sampler->sampler(), before.sampler.num_snapshots);
-  result.notes = NotesOf(settings, inputs, partitioner.clock(),
-                         sampler->sampler().counts(), late.num_dropped());
+  result.notes =
+      NotesOf(settings, inputs, partitioner.clock(), sampler->sampler().counts(),
+              before.num_late + late.num_dropped());
 
   const std::string rows_text = CountOf(num_rows, "rows");
   const std::string predictions =

@@ -41,9 +41,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> EdgeLog::Scan(
 arrow::Result<EventTime> EdgeLog::LastTime() const {
   // The row group that has the row is decoded in batches of this size.
   constexpr std::int64_t kBatchRows = 1 << 16;
-  ARROW_ASSIGN_OR_RAISE(
-      const auto rows, source->Scan({columns[2]}, kBatchRows, num_before + num_rows - 1,
-                                    num_before + num_rows));
+  ARROW_ASSIGN_OR_RAISE(const auto rows,
+                        source->Scan({columns[2]}, kBatchRows, num_before + num_rows - 1,
+                                     num_before + num_rows));
   std::shared_ptr<arrow::RecordBatch> batch;
   ARROW_RETURN_NOT_OK(rows->ReadNext(&batch));
   if (batch == nullptr) return InputChanged();

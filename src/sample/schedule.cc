@@ -58,8 +58,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ScheduleToBatch(
                                   static_cast<std::int64_t>(schedule.size()), columns);
 }
 
-arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table,
-                                          int first_snapshot) {
+arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table, int first_snapshot) {
   if (!table.schema()->Equals(*ScheduleSchema(), /*check_metadata=*/false)) {
     return CorruptionError("the schedule has columns this version does not know: ",
                            table.schema()->ToString());
@@ -88,8 +87,7 @@ arrow::Result<Schedule> ScheduleFromTable(const arrow::Table& table,
     if (batch->column(9)->IsValid(row)) point.base = int32_at(9, row);
     if (point.snapshot != first_snapshot + row) {
       return CorruptionError("the schedule's snapshots must count up from ",
-                             first_snapshot, ": row ", row,
-                             " says ", point.snapshot);
+                             first_snapshot, ": row ", row, " says ", point.snapshot);
     }
     const int base = point.base.value_or(point.snapshot);
     const bool rests_on_full =

@@ -82,6 +82,7 @@ std::string ToJson(const RunProgress& progress) {
                       {"clock", ToJson(progress.clock)},
                       {"sampler", ToJson(progress.sampler)},
                       {"log", log},
+                      {"num_late", progress.num_late},
                       {"feature_rows", progress.feature_rows},
                       {"feature_hash", progress.feature_hash},
                       {"update_hash", progress.update_hash},
@@ -99,9 +100,9 @@ arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
   // The library reports a missing key or a wrong type by throwing; the fence is here.
   try {
     if (value.at("format_version") != kFormatVersion) {
-      return CorruptionError("'", shown, "' has a format this version does not know; ",
-                             "rebuild the run with --force: ",
-                             value.at("format_version").dump());
+      return CorruptionError(
+          "'", shown, "' has a format this version does not know; ",
+          "rebuild the run with --force: ", value.at("format_version").dump());
     }
     RunProgress progress;
     progress.clock = ClockFromJson(value.at("clock"));
@@ -110,6 +111,7 @@ arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
       progress.log.push_back({segment.at("first_row"), segment.at("first_event"),
                               segment.at("num_events"), segment.at("hash")});
     }
+    progress.num_late = value.at("num_late");
     progress.feature_rows = value.at("feature_rows");
     progress.feature_hash = value.at("feature_hash");
     progress.update_hash = value.at("update_hash");
@@ -125,9 +127,8 @@ arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
     }
     return progress;
   } catch (const json::exception& exception) {
-    return CorruptionError("'", shown,
-                           "' is damaged; rebuild the run with --force: ",
-                           exception.what());
+    return CorruptionError(
+        "'", shown, "' is damaged; rebuild the run with --force: ", exception.what());
   }
 }
 

@@ -95,9 +95,9 @@ arrow::Result<FileRecord> StageColumns(RunStore& store, const Embedder& embedder
   ParquetFileOptions options;
   options.compression = SnapshotCompression::kNone;
   options.row_group_rows = kRowGroupRows;
-  ARROW_ASSIGN_OR_RAISE(
-      auto writer, ParquetFileWriter::Stage(store, RunLayout::Columns(columns.begin),
-                                            schema, options));
+  ARROW_ASSIGN_OR_RAISE(auto writer,
+                        ParquetFileWriter::Stage(store, RunLayout::Columns(columns.begin),
+                                                 schema, options));
   const auto num_rows = static_cast<std::int64_t>(connected.size());
   for (std::int64_t first = 0; first < num_rows; first += kRowGroupRows) {
     const std::int64_t rows = std::min(kRowGroupRows, num_rows - first);

@@ -121,9 +121,8 @@ arrow::Result<std::vector<FileRecord>> StageGraph(RunStore& store,
   // Sorted neighbours hardly need compression beside their encoding, and it takes longer.
   ParquetFileOptions options;
   options.compression = SnapshotCompression::kNone;
-  ARROW_ASSIGN_OR_RAISE(
-      auto writer,
-      ParquetFileWriter::Stage(store, RunLayout::kGraph, GraphSchema(), options));
+  ARROW_ASSIGN_OR_RAISE(auto writer, ParquetFileWriter::Stage(store, RunLayout::kGraph,
+                                                              GraphSchema(), options));
   auto ends = std::make_shared<arrow::Int32Builder>();
   arrow::ListBuilder lists(arrow::default_memory_pool(), ends,
                            GraphSchema()->field(0)->type());

@@ -41,8 +41,8 @@ arrow::Result<FileRecord> StageNodes(RunStore& store, const NodeIdMap& nodes,
                                                  : since.Append(known.features_since));
   }
   arrow::ArrayVector columns = {ids};
-  for (arrow::ArrayBuilder* builder :
-       std::initializer_list<arrow::ArrayBuilder*>{&first_event, &seen, &largest, &since}) {
+  for (arrow::ArrayBuilder* builder : std::initializer_list<arrow::ArrayBuilder*>{
+           &first_event, &seen, &largest, &since}) {
     ARROW_ASSIGN_OR_RAISE(auto column, builder->Finish());
     columns.push_back(std::move(column));
   }

@@ -7,8 +7,9 @@
 //
 // The manifest is published before the files are moved, because a file like
 // schedule.parquet is replaced: were it moved first, a process killed in between would
-// leave the old manifest beside the new file. Here a manifest says where each of its files
-// waits, so both states are whole at every moment (docs/adr/0004-publish-then-move.md).
+// leave the old manifest beside the new file. Here a manifest says where each of its
+// files waits, so both states are whole at every moment
+// (docs/adr/0004-publish-then-move.md).
 
 #include "coden/store/commit.h"
 
@@ -56,9 +57,8 @@ bool IsOutput(std::string_view name) {
        {RunLayout::kSnapshots, RunLayout::kState, RunLayout::kModel, RunLayout::kStage}) {
     if (name.starts_with(std::string(folder) + "/")) return true;
   }
-  for (const std::string_view file :
-       {RunLayout::kSchedule, RunLayout::kPredictions, RunLayout::kMetrics,
-        RunLayout::kMetricsLog}) {
+  for (const std::string_view file : {RunLayout::kSchedule, RunLayout::kPredictions,
+                                      RunLayout::kMetrics, RunLayout::kMetricsLog}) {
     if (name == file) return true;
   }
   return false;
@@ -85,8 +85,9 @@ arrow::Result<std::string> ProblemOf(const RunStore& store, const FileRecord& re
   const arrow::Status status = read();
   if (!status.ok()) return "cannot be read: " + status.message();
   const std::string found = hasher.Digest();
-  return found == record.xxh3 ? std::string()
-                              : "has the checksum " + found + " in place of " + record.xxh3;
+  return found == record.xxh3
+             ? std::string()
+             : "has the checksum " + found + " in place of " + record.xxh3;
 }
 
 }  // namespace
@@ -94,9 +95,8 @@ arrow::Result<std::string> ProblemOf(const RunStore& store, const FileRecord& re
 arrow::Status Commit(RunStore& store, Manifest next, Manifest* current) {
   next.number = current->number + 1;
   ARROW_RETURN_NOT_OK(store.SyncStage());
-  ARROW_ASSIGN_OR_RAISE(
-      const bool published,
-      store.CreateNew(ManifestName(next.number), ManifestText(next)));
+  ARROW_ASSIGN_OR_RAISE(const bool published,
+                        store.CreateNew(ManifestName(next.number), ManifestText(next)));
   if (!published) {
     return arrow::Status::Invalid("another process is writing to '", store.Show(),
                                   "': it published '",

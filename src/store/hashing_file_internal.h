@@ -15,7 +15,8 @@ class HashingFile : public arrow::io::OutputStream {
   /// Create `path`, which must not exist, readable by its owner's usual mode.
   static arrow::Result<std::shared_ptr<HashingFile>> Create(const std::string& path);
   /// Write to `stream`, which is durable once it is closed.
-  static std::shared_ptr<HashingFile> Wrap(std::shared_ptr<arrow::io::OutputStream> stream);
+  static std::shared_ptr<HashingFile> Wrap(
+      std::shared_ptr<arrow::io::OutputStream> stream);
 
   /// Hexadecimal digest of what was written so far.
   virtual std::string Digest() const = 0;

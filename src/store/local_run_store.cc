@@ -39,7 +39,8 @@ arrow::Status MakeFolderOf(const std::string& path) {
 class LocalRunStore final : public RunStore {
  public:
   LocalRunStore(const std::string& directory,
-           std::shared_ptr<arrow::fs::FileSystem> filesystem, const std::string& path)
+                std::shared_ptr<arrow::fs::FileSystem> filesystem,
+                const std::string& path)
       : RunStore(directory, std::move(filesystem), path) {}
 
   bool local() const override { return true; }

@@ -24,10 +24,8 @@ constexpr std::string_view kSuffix = ".json";
 constexpr int kTries = 20;
 
 json ToJson(const FileRecord& file) {
-  json value = {{"path", file.path},
-                {"size", file.size},
-                {"rows", file.rows},
-                {"xxh3", file.xxh3}};
+  json value = {
+      {"path", file.path}, {"size", file.size}, {"rows", file.rows}, {"xxh3", file.xxh3}};
   if (!file.staged.empty()) value["staged"] = file.staged;
   return value;
 }
@@ -72,7 +70,8 @@ void RequireArray(const json& value, const char* name) {
 std::string SafeName(const json& value) {
   const auto name = value.get<std::string>();
   std::string_view rest = name;
-  bool safe = !name.empty() && name.find('\\') == name.npos && name.find('\0') == name.npos;
+  bool safe =
+      !name.empty() && name.find('\\') == name.npos && name.find('\0') == name.npos;
   while (safe && !rest.empty()) {
     const std::string_view step = rest.substr(0, rest.find('/'));
     safe = !step.empty() && step != "." && step != "..";
@@ -117,8 +116,9 @@ arrow::Result<Manifest> ParseManifest(const std::string& text, const std::string
   // The library reports a missing key or a wrong type by throwing; the fence is here.
   try {
     if (value.at("format_version") != kFormatVersion) {
-      return CorruptionError("'", shown, "' has a format this version does not know; run ",
-                             "with --force to rebuild: ", value.at("format_version").dump());
+      return CorruptionError(
+          "'", shown, "' has a format this version does not know; run ",
+          "with --force to rebuild: ", value.at("format_version").dump());
     }
     Manifest manifest;
     RequireArray(value.at("parts"), "parts");
@@ -194,7 +194,8 @@ std::string ManifestText(const Manifest& manifest) {
   for (const PartRecord& part : manifest.parts) parts.push_back(ToJson(part));
   const json value = {
       {"format_version", kFormatVersion}, {"coden", kVersion}, {"parts", parts}};
-  return value.dump(1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace) + "\n";
+  return value.dump(1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace) +
+         "\n";
 }
 
 arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store) {

@@ -15,7 +15,8 @@ namespace {
 class ObjectRunStore final : public RunStore {
  public:
   ObjectRunStore(const std::string& directory,
-           std::shared_ptr<arrow::fs::FileSystem> filesystem, const std::string& path)
+                 std::shared_ptr<arrow::fs::FileSystem> filesystem,
+                 const std::string& path)
       : RunStore(directory, std::move(filesystem), path) {}
 
   bool local() const override { return false; }

@@ -224,8 +224,8 @@ arrow::Result<std::unique_ptr<ParquetFileWriter>> ParquetFileWriter::Open(
     std::error_code error;
     if (!directory.empty()) std::filesystem::create_directories(directory, error);
     if (error) {
-      return arrow::internal::IOErrorFromErrno(
-          error.value(), "cannot create directory '", directory.string(), "'");
+      return arrow::internal::IOErrorFromErrno(error.value(), "cannot create directory '",
+                                               directory.string(), "'");
     }
   }
   // A staged file that is there already was left by a process that was killed.

@@ -32,7 +32,8 @@ arrow::Result<std::shared_ptr<RunStore>> RunStore::Open(const std::string& direc
 std::string RunStore::Show(std::string_view name) const {
   // The parameters of a URI say how to get there, not where it is.
   std::string text = MaskCredentials(directory_);
-  if (text.find("://") != std::string::npos) text.resize(std::min(text.size(), text.find('?')));
+  if (text.find("://") != std::string::npos)
+    text.resize(std::min(text.size(), text.find('?')));
   if (name.empty()) return text;
   if (!text.ends_with('/')) text += '/';
   return text += name;

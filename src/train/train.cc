@@ -62,11 +62,10 @@ class TrainStage {
       context_.progress->Note("labels of nodes that are in no snapshot are left out: " +
                               std::to_string(input_.num_unknown));
     }
-    ARROW_ASSIGN_OR_RAISE(
-        predictions_,
-        ParquetFileWriter::Stage(
-            store_, RunLayout::kPredictions,
-            PredictionsSchema(input_.node_ids->type(), input_.classes->type())));
+    ARROW_ASSIGN_OR_RAISE(predictions_, ParquetFileWriter::Stage(
+                                            store_, RunLayout::kPredictions,
+                                            PredictionsSchema(input_.node_ids->type(),
+                                                              input_.classes->type())));
     const int epochs = settings_.train.epochs;
     context_.progress->Begin("train", "epochs",
                              static_cast<std::int64_t>(epochs) * settings_.train.runs);

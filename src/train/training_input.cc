@@ -147,8 +147,7 @@ class Loader {
   }
 
   arrow::Status FillPresent() {
-    ARROW_ASSIGN_OR_RAISE(const auto table,
-                          ReadParquetFile(store_, RunLayout::kNodes));
+    ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store_, RunLayout::kNodes));
     ARROW_ASSIGN_OR_RAISE(const auto batch, table->CombineChunksToBatch());
     const auto ids = batch->GetColumnByName("node");
     const auto column = batch->GetColumnByName("first_event");
@@ -253,9 +252,9 @@ class Loader {
   const RunStore& store_;
   Labels labels_;
   SnapshotReader reader_;
-  Schedule snapshots_;          // those that are held, in order of time
-  std::vector<NodeId> known_;   // labelled nodes that are in a snapshot
-  std::vector<NodeId> dense_;   // from labelled node to its place in known_, or kNoNode
+  Schedule snapshots_;         // those that are held, in order of time
+  std::vector<NodeId> known_;  // labelled nodes that are in a snapshot
+  std::vector<NodeId> dense_;  // from labelled node to its place in known_, or kNoNode
   TrainingInput input_;
 };
 

@@ -50,7 +50,10 @@ def compare(appended, whole):
     assert schedules[0].select(columns).equals(schedules[1].select(columns)), "schedules differ"
     worst = 0.0
     for snapshot in range(schedules[0].num_rows):
-        (nodes, ours), (others, theirs) = embeddings(appended, snapshot), embeddings(whole, snapshot)
+        (nodes, ours), (others, theirs) = (
+            embeddings(appended, snapshot),
+            embeddings(whole, snapshot),
+        )
         assert np.array_equal(nodes, others)
         worst = max(worst, np.abs(ours - theirs).sum(axis=0).max() / len(nodes))
     assert worst <= 2 * EPSILON, worst

@@ -348,4 +348,7 @@ def test_training_does_not_rebuild_snapshots(coden, inputs):
     flags = inputs.flags()
     assert coden("embed", *flags).code == 0
     outcome = coden("train", *flags, "--embed.alpha", "0.3", "--force")
-    assert (outcome.code, "`coden run --force` for all else: embed.alpha" in outcome.error) == (USAGE, True)
+    assert (outcome.code, "`coden run --force` for all else: embed.alpha" in outcome.error) == (
+        USAGE,
+        True,
+    )

@@ -242,7 +242,10 @@ def test_changed_input_of_the_same_size_is_noticed(coden, inputs):
     assert coden("embed", *inputs.flags()).code == 0
     inputs["features"] = written[1]
     outcome = coden("embed", *inputs.flags())
-    assert (outcome.code, "rows of the features are not what they were" in outcome.error) == (2, True)
+    assert (outcome.code, "rows of the features are not what they were" in outcome.error) == (
+        2,
+        True,
+    )
 
 
 def test_two_writers_one_wins(coden, inputs):

@@ -36,7 +36,9 @@ def upload(store, folder, to):
 
 
 def download(store, name, to):
-    fs.copy_files(name, str(to), source_filesystem=store, destination_filesystem=fs.LocalFileSystem())
+    fs.copy_files(
+        name, str(to), source_filesystem=store, destination_filesystem=fs.LocalFileSystem()
+    )
 
 
 def assert_no_secret(folder, *texts):
@@ -101,8 +103,12 @@ def test_a_killed_run_in_a_bucket_goes_on(coden, bucket, inputs, tmp_path):
         time.sleep(delay)
         process.kill()
         process.wait()
-        if any("manifest" in info.path for info in store.get_file_info(fs.FileSelector(
-                "run/_coden", allow_not_found=True, recursive=True))):
+        if any(
+            "manifest" in info.path
+            for info in store.get_file_info(
+                fs.FileSelector("run/_coden", allow_not_found=True, recursive=True)
+            )
+        ):
             assert coden("verify", directory).code == 0
     assert coden("embed", *flags).code == 0
     download(store, "run", tmp_path / "copy")

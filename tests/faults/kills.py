@@ -146,8 +146,10 @@ def check_what_is_left(run, references):
         assert digest in [reference.files.get(name) for reference in references], name
     if not snapshots:
         return "no snapshot"
-    rows = ds.dataset(run / "snapshots", partitioning=ds.partitioning(
-        pa.schema([("snapshot", pa.int32())]), flavor="hive")).count_rows()
+    rows = ds.dataset(
+        run / "snapshots",
+        partitioning=ds.partitioning(pa.schema([("snapshot", pa.int32())]), flavor="hive"),
+    ).count_rows()
     assert rows == sum(pq.read_metadata(run / name).num_rows for name in snapshots)
     return "snapshots"
 
@@ -168,7 +170,9 @@ def kill_runs(num_kills, seed=0, say=lambda *_: None):
             # Up to three kills before the run is let through.
             for _ in range(choose.randint(1, 3)):
                 if counts["at a point"] <= counts["at a time"]:
-                    function = choose.choice(["write", "fsync", "link", "rename", "remove", "mkdir"])
+                    function = choose.choice(
+                        ["write", "fsync", "link", "rename", "remove", "mkdir"]
+                    )
                     call = choose.randint(1, max(1, reference.calls[function]))
                     side = choose.choice(["before", "after"])
                     point, limit, kind = f"{function}:{call}:{side}", None, "at a point"

@@ -1,6 +1,6 @@
 """Two processes start on one run directory at the same moment: one wins, the other says so.
 
-    python tests/faults/races.py --races 50
+python tests/faults/races.py --races 50
 """
 
 import argparse
@@ -28,7 +28,9 @@ def race(num_races, writers=2):
         while counts["races"] < num_races:
             shutil.rmtree(run, ignore_errors=True)
             processes = [
-                subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                subprocess.Popen(
+                    command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+                )
                 for _ in range(writers)
             ]
             outcomes = [(process.communicate()[1], process.returncode) for process in processes]

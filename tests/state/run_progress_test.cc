@@ -33,6 +33,7 @@ RunProgress RandomProgress(unsigned seed) {
                       AnyDouble(random),
                       {integer(), integer(), integer(), integer()}};
   progress.log = {{0, 0, 40, "0123456789abcdef"}, {45, 40, integer(), "ff"}};
+  progress.num_late = integer();
   progress.feature_rows = integer();
   progress.feature_hash = "aa";
   progress.update_hash = "bb";
@@ -67,6 +68,7 @@ void ExpectEqual(const RunProgress& a, const RunProgress& b) {
     EXPECT_EQ(a.log[i].num_events, b.log[i].num_events);
     EXPECT_EQ(a.log[i].hash, b.log[i].hash);
   }
+  EXPECT_EQ(a.num_late, b.num_late);
   EXPECT_EQ(a.feature_rows, b.feature_rows);
   EXPECT_EQ(a.feature_hash, b.feature_hash);
   EXPECT_EQ(a.update_hash, b.update_hash);

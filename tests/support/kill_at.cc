@@ -1,5 +1,6 @@
-// Preloaded into the program (LD_PRELOAD) to end it, as a power cut or the kernel would, at a
-// named point of its commits: just before or after the n-th call of a system function.
+// Preloaded into the program (LD_PRELOAD) to end it, as a power cut or the kernel would,
+// at a named point of its commits: just before or after the n-th call of a system
+// function.
 //
 //     CODEN_KILL_AT=rename:3:after   kill -9 when the third rename has returned
 //     CODEN_KILL_AT=count:FILE       write to FILE how often each function was called

@@ -54,10 +54,10 @@ class Embedder : public Operator {
 
   const EmbedFigures& figures() const { return figures_; }
 
-  /// Go on after `snapshot` snapshots of the schedule were taken by another embedder, with
-  /// the events that follow them: let the features of then be in force. What that one had
-  /// become is put back by the caller, into graph(), present nodes and engine(), in this
-  /// order (src/state/).
+  /// Go on after `snapshot` snapshots of the schedule were taken by another embedder,
+  /// with the events that follow them: let the features of then be in force. What that
+  /// one had become is put back by the caller, into graph(), present nodes and engine(),
+  /// in this order (src/state/).
   arrow::Status ContinueAfter(int num_snapshots);
 
   const EmbedderOptions& options() const { return options_; }

@@ -88,7 +88,8 @@ class EmbeddingEngine {
   /// of then, and has not been updated. `graph` is that of then.
   void Restore(const DynamicGraph& graph, std::span<const NodeId> connected,
                const EngineMemory& memory);
-  void RestoreNumbers(int column, std::int64_t first_row, std::span<const double> numbers);
+  void RestoreNumbers(int column, std::int64_t first_row,
+                      std::span<const double> numbers);
 
  private:
   struct State;

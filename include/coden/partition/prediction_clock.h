@@ -88,7 +88,7 @@ class PredictionClock {
   EventTime start_time_ = -1;    // t_0: the initial graph is every event at or before it
   int count_batch_ = 1;          // the equal-count batch that is open
   int num_predictions_ = 0;
-  EventTime last_close_ = -1;     // the latest prediction time
+  EventTime last_close_ = -1;    // the latest prediction time
   double rows_per_batch_ = 0.0;  // of the equal-count batches of the first log
   int num_merged_ = 0;
   std::int64_t num_unused_ = 0;

@@ -40,16 +40,16 @@ struct EmbedPassResult {
 
 /// What a second pass works on.
 struct EmbedTask {
-  const Schedule& schedule;      ///< of the whole run
-  const RunProgress& progress;   ///< its first snapshots are done
+  const Schedule& schedule;     ///< of the whole run
+  const RunProgress& progress;  ///< its first snapshots are done
   SnapshotProvenance provenance;
   int columns_per_pass = 0;
 };
 
 /// Second pass: read -> embed -> snapshot, for the snapshots of the schedule that are not
 /// done yet. It is taken for `columns_per_pass` columns at a time; all but the last time
-/// the embeddings wait in temporary files. The snapshots do not depend on it, nor on where
-/// an earlier run had stopped.
+/// the embeddings wait in temporary files. The snapshots do not depend on it, nor on
+/// where an earlier run had stopped.
 arrow::Result<EmbedPassResult> RunEmbedPasses(const Settings& settings, RunInputs& inputs,
                                               const EmbedTask& task, RunStore& store,
                                               EmbedObserver& observer,

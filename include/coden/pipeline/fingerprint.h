@@ -13,7 +13,6 @@ namespace coden {
 /// What a stage's result depends on, as one hash: a stage whose fingerprint is unchanged
 /// need not run again.
 struct Fingerprints {
-  std::string input;  ///< the files the embedding reads
   std::string embed;  ///< the schedule and every embedding
   std::string train;  ///< the trained model and its metrics
   std::vector<InputRecord> embed_inputs;
@@ -31,12 +30,16 @@ std::string EmbedParameters(const Settings& settings);
 
 /// How the inputs of an earlier run relate to those of now.
 struct InputChange {
-  bool grown = false;      ///< some files are new or other; the old rows may all be there
-  bool verify_log = false;  ///< a file of the log was written anew: its rows must be checked
-  std::string lost;        ///< what is gone or cannot grow; empty where nothing is
+  bool grown = false;  ///< some files are new or other; the old rows may all be there
+  bool verify_log =
+      false;         ///< a file of the log was written anew: its rows must be checked
+  std::string lost;  ///< what is gone or cannot grow; empty where nothing is
 };
 InputChange CompareInputs(const std::vector<InputRecord>& before,
                           const std::vector<InputRecord>& now);
+
+/// One hash for the files that the embedding reads; labels do not count.
+std::string InputFingerprint(const std::vector<InputRecord>& inputs);
 
 /// The names of the files of the log, in order.
 std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs);

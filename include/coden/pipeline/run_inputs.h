@@ -27,7 +27,7 @@ struct RunInputs {
   EdgeLog log;
   std::unique_ptr<NodeIdMap> nodes;
   NodeFeatures features;
-  ColumnRange columns;            ///< the slice to embed
+  ColumnRange columns;           ///< the slice to embed
   std::vector<SavedNode> saved;  ///< by node: those of the earlier run
 
   /// With an earlier run its nodes keep their numbers, and files that it has read come

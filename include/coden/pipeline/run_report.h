@@ -2,9 +2,9 @@
 
 #include <arrow/status.h>
 
-#include "coden/store/manifest.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
+#include "coden/store/manifest.h"
 
 namespace coden {
 

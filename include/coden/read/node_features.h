@@ -11,8 +11,8 @@
 
 #include "coden/graph/node_id_map.h"
 #include "coden/read/feature_reader.h"
-#include "coden/store/hasher.h"
 #include "coden/read/input_options.h"
+#include "coden/store/hasher.h"
 
 namespace coden {
 

@@ -19,7 +19,7 @@ namespace coden {
 /// Where a sampler stands at the last prediction time of a log, besides its graph.
 struct SamplerMemory {
   int num_snapshots = 0;
-  int prediction = 0;          ///< interval that opens next
+  int prediction = 0;  ///< interval that opens next
   std::int64_t num_events = 0;
   double mass = 0.0;
   EventCounts counts;

@@ -8,8 +8,9 @@
 namespace coden {
 
 /// A stage of the schedule pass that lets events through and hashes them, so that a later
-/// run can tell whether rows it has used before are still what they were. Punctuation does
-/// not count. Nodes count by their numbers, which follow from the ids and their order.
+/// run can tell whether rows it has used before are still what they were. Punctuation
+/// does not count. Nodes count by their numbers, which follow from the ids and their
+/// order.
 class LogHasher : public Operator {
  public:
   std::int64_t num_events() const { return num_events_; }

@@ -30,12 +30,13 @@ struct RunProgress {
   ClockMemory clock;
   SamplerMemory sampler;
   std::vector<LogSegment> log;  ///< in order
+  std::int64_t num_late = 0;    ///< rows between them, dropped
   std::int64_t feature_rows = 0;
   std::string feature_hash;
   std::string update_hash;  ///< of the feature updates up to clock.last_time
 
   int num_snapshots = 0;
-  EngineMemory engine;                   ///< after the last of them
+  EngineMemory engine;                    ///< after the last of them
   std::vector<ColumnRange> column_files;  ///< the columns of each state/columns-*.parquet
 
   /// The row of the log that comes after `events` events.

@@ -21,7 +21,8 @@ struct StageFigure {
   double seconds = 0.0;  ///< of wall time
 };
 
-/// A file that a part was made from, so that the next run can tell whether it is the same.
+/// A file that a part was made from, so that the next run can tell whether it is the
+/// same.
 struct InputRecord {
   std::string role;  ///< edges, features, feature_updates or labels
   std::string name;  ///< relative to the input's folder
