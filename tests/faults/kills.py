@@ -1,4 +1,4 @@
-"""Kill runs with SIGKILL, at named points of a commit and at random times, and look at what is left.
+"""Kill runs with SIGKILL, at named points of a commit and at random times; look at what is left.
 
     python tests/faults/kills.py --kills 200
 

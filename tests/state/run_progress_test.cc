@@ -133,7 +133,7 @@ TEST(RunProgress, AMissingKeyOrAWrongTypeIsCorruption) {
       ExpectDamaged(changed.dump());
     }
   }
-  EXPECT_EQ(keys, 12 + 5 + 8 + 4);
+  EXPECT_EQ(keys, 13 + 5 + 8 + 4);
 }
 
 TEST(RunProgress, FilesThatDoNotHoldAllColumnsAreCorruption) {

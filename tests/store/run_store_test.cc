@@ -76,8 +76,8 @@ class RunStoreTest : public ::testing::TestWithParam<bool> {
   std::shared_ptr<RunStore> store_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, RunStoreTest, ::testing::Bool(), [](const auto& info) {
-  return info.param ? "Local" : "Object";
+INSTANTIATE_TEST_SUITE_P(Stores, RunStoreTest, ::testing::Bool(), [](const auto& store) {
+  return store.param ? "Local" : "Object";
 });
 
 TEST_P(RunStoreTest, FilesAreWrittenReadAndListed) {
