@@ -95,7 +95,7 @@ class EmbedPart {
         CountOf(before.sampler.num_snapshots, "snapshots were kept (") +
         FormatFixed(100.0 * static_cast<double>(used) / static_cast<double>(used + added),
                     1) +
-        " % of the rows; the last run over them took " + FormatSeconds(seconds) + "), " +
+        " % of the rows; the stages that made them took " + FormatSeconds(seconds) + "), " +
         CountOf(added, "rows and ") + CountOf(num_new, "snapshots are new"));
     const std::vector<std::string> notes = pass.notes;
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
