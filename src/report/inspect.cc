@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "coden/pipeline/error.h"
+#include "coden/pipeline/settings.h"
 #include "coden/store/run_layout.h"
 #include "coden/store/run_store.h"
 #include "report/inspect_internal.h"
@@ -108,7 +109,7 @@ void FactsTable::Add(std::string property, Cell value) {
 
 ResultsTable SettingsTable(std::string_view text) {
   ResultsTable table;
-  table.title = "Settings";
+  table.title = "Settings other than the defaults";
   table.columns = {{"setting", "setting"}, {"value", "value"}};
   std::string section;
   while (!text.empty()) {
@@ -122,8 +123,10 @@ ResultsTable SettingsTable(std::string_view text) {
     if (sign == std::string_view::npos) continue;
     std::string_view value = line.substr(sign + 2);
     if (value.starts_with(' ')) value.remove_prefix(1);
-    table.rows.push_back(
-        {section + std::string(line.substr(0, sign)), std::string(value)});
+    const std::string key = section + std::string(line.substr(0, sign));
+    const auto setting = FindSetting(key);
+    if (setting.ok() && (*setting)->default_text == value) continue;
+    table.rows.push_back({key, std::string(value)});
   }
   return table;
 }

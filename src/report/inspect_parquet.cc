@@ -189,7 +189,7 @@ arrow::Result<Tables> InspectParquet(const std::string& path) {
     }
   }
   Tables tables = {facts.Take(), ColumnsTable(*source->schema())};
-  if (settings) tables.push_back(*std::move(settings));
+  if (settings && !settings->rows.empty()) tables.push_back(*std::move(settings));
   return tables;
 }
 

@@ -102,7 +102,9 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
   if (ResultsTable notes = NotesTable(manifest); !notes.rows.empty()) {
     tables.push_back(std::move(notes));
   }
-  tables.push_back(SettingsTable(settings));
+  if (ResultsTable table = SettingsTable(settings); !table.rows.empty()) {
+    tables.push_back(std::move(table));
+  }
   return tables;
 }
 

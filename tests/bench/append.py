@@ -1,4 +1,4 @@
-"""Append to a run and compare with a run from scratch: the time it takes, and how far the results are apart.
+"""Append to a run and compare with one from scratch: the time, and how far results are apart.
 
     python tests/bench/append.py [--data FOLDER] [--set git_rust] [--share 0.9]
 

@@ -6,10 +6,10 @@ import itertools
 import json
 import os
 import pathlib
-import subprocess
-import time
-import sys
 import socket
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pyarrow as pa

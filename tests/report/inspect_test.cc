@@ -132,7 +132,7 @@ TEST(Inspect, ShowsWhatASnapshotSaysOfItself) {
   EXPECT_EQ(Fact(tables, "dim"), "2");
   EXPECT_EQ(Fact(tables, "run_id"), "abc");
   EXPECT_EQ(Fact(tables, "format_version"), "1");
-  EXPECT_EQ(Rows(tables, "Settings"), (Lines{"embed.alpha|0.2", "run.seed|7"}));
+  EXPECT_EQ(Rows(tables, "Settings other than the defaults"), (Lines{"run.seed|7"}));
 }
 
 TEST(Inspect, RefusesWhatItDoesNotKnow) {
@@ -197,7 +197,7 @@ TEST_F(InspectRunTest, SumsUpARun) {
   EXPECT_EQ(Rows(tables, "Parts").size(), 2u);
   EXPECT_TRUE(Rows(tables, "Parts")[0].starts_with("embed|2|"));
   EXPECT_EQ(Rows(tables, "Notes"), Lines{"embed|3 self loops"});
-  EXPECT_EQ(Rows(tables, "Settings"), (Lines{"embed.alpha|0.2", "train.hidden|16"}));
+  EXPECT_EQ(Rows(tables, "Settings other than the defaults"), (Lines{"train.hidden|16"}));
 }
 
 TEST_F(InspectRunTest, FindsDamage) {
