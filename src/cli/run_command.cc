@@ -31,6 +31,7 @@ ResultsTable PartsTable(const Manifest& manifest) {
                    {"given", "gives"},
                    {"seconds", "seconds", ColumnType::kReal, /*digits=*/2}};
   for (const PartRecord& part : manifest.parts) {
+    if (part.name == kTrainPart && !part.complete) continue;  // of before rows were added
     for (const StageFigure& figure : part.figures) {
       table.rows.push_back({figure.name, figure.taken, figure.given, figure.seconds});
     }
@@ -38,9 +39,11 @@ ResultsTable PartsTable(const Manifest& manifest) {
   return table;
 }
 
-arrow::Result<std::string> Results(const Settings& settings, const Manifest& manifest) {
+arrow::Result<std::string> Results(const Settings& settings, const Manifest& manifest,
+                                   Goal goal) {
   const FileRecord* file = manifest.FindFile(RunLayout::kMetrics);
-  if (file == nullptr) return Render(PartsTable(manifest), settings.report.format);
+  if (file == nullptr || goal == Goal::kEmbed)
+    return Render(PartsTable(manifest), settings.report.format);
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
   ARROW_ASSIGN_OR_RAISE(const ResultsTable table, MicroF1Table(*metrics));
@@ -62,7 +65,7 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext
   }
   ARROW_ASSIGN_OR_RAISE(const Manifest manifest, std::move(up_to_date));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
-  ARROW_ASSIGN_OR_RAISE(*output, Results(settings, manifest));
+  ARROW_ASSIGN_OR_RAISE(*output, Results(settings, manifest, goal));
   return arrow::Status::OK();
 }
 
@@ -95,7 +98,7 @@ arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
     return UsageError("there is no run to report on in '", settings.run.directory, "'");
   }
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, *manifest, context));
-  ARROW_ASSIGN_OR_RAISE(*output, Results(settings, *manifest));
+  ARROW_ASSIGN_OR_RAISE(*output, Results(settings, *manifest, Goal::kAll));
   return arrow::Status::OK();
 }
 

@@ -1,17 +1,34 @@
+#include <algorithm>
+#include <vector>
+
 #include "cli/command_internal.h"
 #include "coden/pipeline/error.h"
 #include "coden/store/commit.h"
 
 namespace coden {
 
+namespace {
+
+bool Sound(const VerifiedFile& file) { return file.problem.empty(); }
+
+}  // namespace
+
 arrow::Status VerifyCommand(const CommandLine& line, const RunContext& context,
                             std::string* output) {
   if (line.words.size() != 1) return UsageError("`verify` needs one run directory");
   ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(line.words.front()));
-  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
-  if (!manifest) return InputError("there is no committed run in '", store->Show(), "'");
-  ARROW_ASSIGN_OR_RAISE(const auto files, VerifyFiles(*store, *manifest));
+  std::vector<VerifiedFile> files;
+  for (bool stands = false; !stands;) {
+    ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
+    if (!manifest) {
+      return InputError("there is no committed run in '", store->Show(), "'");
+    }
+    ARROW_ASSIGN_OR_RAISE(files, VerifyFiles(*store, *manifest));
+    // A run that is being written may have replaced files meanwhile.
+    ARROW_ASSIGN_OR_RAISE(const int newest, NewestManifest(*store));
+    stands = newest == manifest->number || std::all_of(files.begin(), files.end(), Sound);
+  }
 
   ResultsTable table;
   table.title = "Files of the run";
@@ -23,7 +40,7 @@ arrow::Status VerifyCommand(const CommandLine& line, const RunContext& context,
   std::string first;
   for (const VerifiedFile& file : files) {
     bytes += file.size;
-    if (file.problem.empty()) continue;
+    if (Sound(file)) continue;
     if (damaged++ == 0) first = "'" + store->Show(file.path) + "' " + file.problem;
     context.progress->Note("damaged: '" + store->Show(file.path) + "' " + file.problem);
   }

@@ -22,6 +22,7 @@ EngineMemory EmbeddingEngine::Memory() const {
 
 std::vector<NodeId> EmbeddingEngine::ConnectedNodes() const {
   std::vector<NodeId> nodes;
+  nodes.reserve(state_->order.num_connected());
   for (Row row = 0; row < state_->order.num_connected(); ++row)
     nodes.push_back(state_->order.node_at(row));
   return nodes;

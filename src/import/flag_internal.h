@@ -23,7 +23,7 @@ struct Scale {
     if (text == "none") return std::optional<double>();
     const auto number = setting_value::ParseNumber<double>(text);
     if (!number || !(*number > 0.0) || !std::isfinite(*number)) return std::nullopt;
-    return std::optional(*number);
+    return std::optional<std::optional<double>>(std::in_place, *number);
   }
   std::string Format(const std::optional<double>& value) const {
     return value ? setting_value::FormatReal(*value) : "none";

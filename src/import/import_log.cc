@@ -66,9 +66,10 @@ class LogWriter {
     if (rows->num_rows() == 0) return arrow::Status::OK();
     if (files_ == nullptr) {
       ARROW_ASSIGN_OR_RAISE(
-          files_, LogFiles::Open(rows->schema(),
-                                 {options_.out, converter_.kinds().times.value(),
-                                  import_.zero_labels_say_nothing, import_.metadata}));
+          files_, LogFiles::Open(
+                      rows->schema(),
+                      {options_.out, converter_.kinds().times.value_or(TimeKind::kNumber),
+                       import_.zero_labels_say_nothing, import_.metadata}));
     }
     return files_->Write(*rows);
   }
@@ -198,8 +199,10 @@ arrow::Status Publish(std::span<const ImportedLog> logs, const ImportOptions& op
   summary->num_dropped = edges.num_dropped;
   summary->num_rows = edges.files->num_rows();
   summary->num_nodes = edges.files->num_nodes();
-  summary->first_time = ShowTime(edges.files->first_time(), *edges.kinds.times);
-  summary->last_time = ShowTime(edges.files->last_time(), *edges.kinds.times);
+  summary->first_time =
+      ShowTime(edges.files->first_time(), edges.kinds.times.value_or(TimeKind::kNumber));
+  summary->last_time =
+      ShowTime(edges.files->last_time(), edges.kinds.times.value_or(TimeKind::kNumber));
   for (const ImportedLog& log : logs) {
     ARROW_RETURN_NOT_OK(log.files->Close(&summary->files));
   }

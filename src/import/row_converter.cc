@@ -98,11 +98,13 @@ SchemaPtr RowConverter::MakeSchema() const {
   const auto add = [&](const char* name, const std::shared_ptr<arrow::DataType>& type) {
     fields.push_back(arrow::field(name, type, /*nullable=*/false));
   };
-  add("src", TypeOf(*options_.kinds.ids));
-  if (columns.dst != kNoColumn) add("dst", TypeOf(*options_.kinds.ids));
+  add("src", TypeOf(options_.kinds.ids.value_or(IdKind::kInteger)));
+  if (columns.dst != kNoColumn)
+    add("dst", TypeOf(options_.kinds.ids.value_or(IdKind::kInteger)));
   add("time", arrow::int64());
   if (columns.op != kNoColumn) add("op", arrow::int8());
-  if (columns.label != kNoColumn) add("label", TypeOf(*options_.kinds.labels));
+  if (columns.label != kNoColumn)
+    add("label", TypeOf(options_.kinds.labels.value_or(IdKind::kInteger)));
   if (!columns.features.empty()) {
     const auto item = arrow::field("element", arrow::float32(), /*nullable=*/false);
     add("x",
@@ -224,8 +226,10 @@ arrow::Result<BatchPtr> RowConverter::Convert(const arrow::RecordBatch& text) {
   if (schema_ == nullptr) ARROW_RETURN_NOT_OK(Settle(text));
   const ColumnChoice& columns = options_.columns;
   const auto& lines = static_cast<const arrow::Int64Array&>(*text.column(0));
-  KindBuilder src(*options_.kinds.ids, options_.bipartite ? "u" : "");
-  KindBuilder dst(*options_.kinds.ids, options_.bipartite ? "i" : "");
+  KindBuilder src(options_.kinds.ids.value_or(IdKind::kInteger),
+                  options_.bipartite ? "u" : "");
+  KindBuilder dst(options_.kinds.ids.value_or(IdKind::kInteger),
+                  options_.bipartite ? "i" : "");
   KindBuilder label(options_.kinds.labels.value_or(IdKind::kInteger), "");
   arrow::Int64Builder time;
   arrow::Int8Builder op;

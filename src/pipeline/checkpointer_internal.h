@@ -26,7 +26,7 @@ class Checkpointer : public EmbedObserver {
   arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) override;
   arrow::Status OnWritten(WrittenSnapshot written) override;
 
-  /// The pass is over: commit everything, with `complete` as the new part.
+  /// The pass is over: commit everything, with `part` in the place of the one there is.
   arrow::Status Finish(const EmbedPassResult& result, PartRecord part);
 
  private:

@@ -68,6 +68,10 @@ class EmbedPart {
     ARROW_RETURN_NOT_OK(LoadState());
     const EarlierRun earlier{store_, progress_, EdgeFiles(existing.inputs)};
     ARROW_ASSIGN_OR_RAISE(inputs_, RunInputs::Open(settings_, &earlier));
+    if (progress_.num_snapshots > 0 &&
+        static_cast<int>(progress_.engine.bounds.size()) != inputs_.columns.size()) {
+      return Contradiction();
+    }
     return CheckHistory(settings_, inputs_, progress_, verify_log);
   }
 
@@ -95,11 +99,16 @@ class EmbedPart {
         CountOf(before.sampler.num_snapshots, "snapshots were kept (") +
         FormatFixed(100.0 * static_cast<double>(used) / static_cast<double>(used + added),
                     1) +
-        " % of the rows; the stages that made them took " + FormatSeconds(seconds) + "), " +
-        CountOf(added, "rows and ") + CountOf(num_new, "snapshots are new"));
+        " % of the rows; the stages that made them took " + FormatSeconds(seconds) +
+        "), " + CountOf(added, "rows and ") + CountOf(num_new, "snapshots are new"));
     const std::vector<std::string> notes = pass.notes;
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
     return EmbedRest(notes);
+  }
+
+  arrow::Status Contradiction() const {
+    return CorruptionError("the state of '", store_.Show(),
+                           "' contradicts itself; rebuild the run with --force");
   }
 
   arrow::Status LoadState() {
@@ -115,13 +124,14 @@ class EmbedPart {
     ARROW_ASSIGN_OR_RAISE(progress_,
                           ProgressFromJson(text, store_.Show(RunLayout::kProgress)));
     ARROW_ASSIGN_OR_RAISE(schedule_, ReadSchedule(store_, RunLayout::kPlan));
-    if (progress_.num_snapshots > static_cast<int>(schedule_.size()))
-      return CorruptionError("the state of '", store_.Show(), "' contradicts itself");
+    if (progress_.num_snapshots > static_cast<int>(schedule_.size()) ||
+        progress_.sampler.num_snapshots != static_cast<int>(schedule_.size())) {
+      return Contradiction();
+    }
     if (progress_.num_snapshots == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const Schedule done,
                           ReadSchedule(store_, RunLayout::kSchedule));
-    if (static_cast<int>(done.size()) != progress_.num_snapshots)
-      return CorruptionError("the state of '", store_.Show(), "' contradicts itself");
+    if (static_cast<int>(done.size()) != progress_.num_snapshots) return Contradiction();
     std::copy(done.begin(), done.end(), schedule_.begin());
     return arrow::Status::OK();
   }
@@ -171,6 +181,12 @@ class EmbedPart {
                           store_.StageText(RunLayout::kProgress, ToJson(progress_)));
     for (FileRecord* file : {&plan, &nodes, &progress})
       part.ReplaceFile(std::move(*file));
+    // What was trained before stands until it is trained anew, and is marked.
+    if (const PartRecord* trained = next.Find(kTrainPart)) {
+      PartRecord stale = *trained;
+      stale.complete = false;
+      next.Replace(std::move(stale));
+    }
     next.Replace(std::move(part));
     return Commit(store_, std::move(next), manifest_);
   }
@@ -255,20 +271,13 @@ arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> 
   return dropped ? Commit(store, std::move(next), manifest) : arrow::Status::OK();
 }
 
-arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool force,
+arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
                                      Manifest* manifest, const RunContext& context) {
   EmbedPart work(settings, prints, store, manifest, context);
   const PartRecord* found = manifest->Find(kEmbedPart);
-  if (found == nullptr || force) return work.Rebuild();
+  if (found == nullptr || rebuild) return work.Rebuild();
   const PartRecord existing = *found;
-  // A run that was stopped before its first snapshot has nothing to lose.
-  const bool barren = !existing.complete &&
-                      std::none_of(existing.files.begin(), existing.files.end(),
-                                   [](const FileRecord& file) {
-                                     return file.path.starts_with(RunLayout::kSnapshots);
-                                   });
-  if (barren && existing.fingerprint != prints.embed) return work.Rebuild();
   const bool same_settings =
       existing.version == kVersion &&
       DifferingSettings(EmbedParameters(settings), existing.parameters).empty();

@@ -11,12 +11,12 @@
 namespace coden {
 
 /// Bring the part `embed` of the run up to date and commit it:
-///   - nothing there, or `force`: schedule and embed the log from its start;
+///   - nothing there, or `rebuild`: schedule and embed the log from its start;
 ///   - a schedule that is not embedded to its end: go on where the last commit was;
 ///   - more rows in the log or the features than before: schedule and embed these;
 ///   - settings and inputs unchanged: nothing.
 /// Anything else is refused, and then nothing has been touched.
-arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool force,
+arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
                                      Manifest* manifest, const RunContext& context);
 

@@ -46,9 +46,10 @@ std::vector<ColumnRange> Slices(const ColumnRange& columns, int width) {
 std::string SpillPath(const RunStore& store, int first_column) {
   const std::string name = "columns-" + std::to_string(first_column) + ".f32";
   if (store.local()) return store.LocalPath(std::string(RunLayout::kStage) + "/" + name);
-  return (std::filesystem::temp_directory_path() /
-          ("coden-" + std::to_string(::getpid()) + "-" + name))
-      .string();
+  std::error_code failed;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
+  if (failed) folder = "/tmp";
+  return (folder / ("coden-" + std::to_string(::getpid()) + "-" + name)).string();
 }
 
 // One embedder for each slice, all of which replay the same rows.

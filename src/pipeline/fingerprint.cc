@@ -4,9 +4,6 @@
 #include <iterator>
 #include <map>
 
-#include <arrow/buffer.h>
-#include <arrow/io/interfaces.h>
-
 #include "coden/read/parquet_source.h"
 #include "coden/store/hasher.h"
 #include "coden/version.h"
@@ -15,25 +12,12 @@ namespace coden {
 
 namespace {
 
-constexpr std::int64_t kChunkBytes = 1 << 20;
-
 constexpr std::string_view kEdges = "edges";
 constexpr std::string_view kFeatures = "features";
 constexpr std::string_view kUpdates = "feature_updates";
 constexpr std::string_view kLabels = "labels";
 
 std::string Hash(std::string_view text) { return HashOf(text.data(), text.size()); }
-
-// Hash every byte: a file may change without changing its size or its footer.
-arrow::Result<std::string> HashFile(arrow::io::RandomAccessFile& file) {
-  Hasher hasher;
-  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file.GetSize());
-  for (std::int64_t offset = 0; offset < size; offset += kChunkBytes) {
-    ARROW_ASSIGN_OR_RAISE(const auto chunk, file.ReadAt(offset, kChunkBytes));
-    hasher.Update(chunk->data(), static_cast<std::size_t>(chunk->size()));
-  }
-  return hasher.Digest();
-}
 
 const InputRecord* FindInput(const Manifest& known, std::string_view role,
                              const ParquetSource::File& file) {
@@ -48,12 +32,14 @@ const InputRecord* FindInput(const Manifest& known, std::string_view role,
   return nullptr;
 }
 
-// Describe the files of one input, those that `known` has first.
+// Describe the files of one input.
 arrow::Status Identify(const std::string& path, std::string_view role,
-                       const Manifest& known, std::vector<InputRecord>* inputs) {
+                       const Manifest& known, bool known_first,
+                       std::vector<InputRecord>* inputs) {
   if (path.empty()) return arrow::Status::OK();
   std::vector<std::string> first;
   for (const PartRecord& part : known.parts) {
+    if (!known_first) break;
     for (const InputRecord& input : part.inputs) {
       if (input.role == role) first.push_back(input.name);
     }
@@ -65,6 +51,7 @@ arrow::Status Identify(const std::string& path, std::string_view role,
       record.xxh3 = same->xxh3;
     } else {
       ARROW_ASSIGN_OR_RAISE(const auto bytes, source->OpenFile(file));
+      // Every byte: a file may change without changing its size or its footer.
       ARROW_ASSIGN_OR_RAISE(record.xxh3, HashFile(*bytes));
     }
     inputs->push_back(std::move(record));
@@ -106,8 +93,9 @@ bool GoesOn(std::string_view key, std::string_view now, std::string_view before)
 std::string ResultSettings(const Settings& settings,
                            std::initializer_list<std::string_view> sections) {
   constexpr std::string_view kNoEffect[] = {
-      "input.edges", "input.features",   "input.feature_updates", "input.labels",
-      "input.label", "input.label_time", "input.batch_rows",      "input.late"};
+      "input.edges",      "input.features", "input.feature_updates",
+      "input.labels",     "input.label",    "input.label_time",
+      "input.batch_rows", "input.late",     "embed.audit"};
   std::string text;
   for (const Setting& setting : AllSettings()) {
     if (std::find(sections.begin(), sections.end(), setting.section()) ==
@@ -135,14 +123,17 @@ std::string EmbedParameters(const Settings& settings) {
 }
 
 arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
-                                                const Manifest& known) {
+                                                const Manifest& known, bool known_first) {
   const InputOptions& input = settings.input;
   Fingerprints prints;
-  ARROW_RETURN_NOT_OK(Identify(input.edges, kEdges, known, &prints.embed_inputs));
-  ARROW_RETURN_NOT_OK(Identify(input.features, kFeatures, known, &prints.embed_inputs));
   ARROW_RETURN_NOT_OK(
-      Identify(input.feature_updates, kUpdates, known, &prints.embed_inputs));
-  ARROW_RETURN_NOT_OK(Identify(input.labels, kLabels, known, &prints.train_inputs));
+      Identify(input.edges, kEdges, known, known_first, &prints.embed_inputs));
+  ARROW_RETURN_NOT_OK(
+      Identify(input.features, kFeatures, known, known_first, &prints.embed_inputs));
+  ARROW_RETURN_NOT_OK(Identify(input.feature_updates, kUpdates, known, known_first,
+                               &prints.embed_inputs));
+  ARROW_RETURN_NOT_OK(
+      Identify(input.labels, kLabels, known, known_first, &prints.train_inputs));
   if (settings.snapshot.nodes == SnapshotNodes::kLabelled) {
     prints.embed_inputs.insert(prints.embed_inputs.end(), prints.train_inputs.begin(),
                                prints.train_inputs.end());
@@ -164,12 +155,20 @@ InputChange CompareInputs(const std::vector<InputRecord>& before,
   const auto of = [](const InputRecord& input) {
     return "'" + input.name + "' of `input." + input.role + "`";
   };
-  InputChange change;
-  change.grown = now.size() != before.size();
-  for (const InputRecord& old : before) {
-    const auto same = std::find_if(now.begin(), now.end(), [&](const InputRecord& input) {
-      return input.role == old.role && input.name == old.name;
+  const auto in = [](const std::vector<InputRecord>& inputs, const InputRecord& input) {
+    return std::find_if(inputs.begin(), inputs.end(), [&](const InputRecord& other) {
+      return other.role == input.role && other.name == input.name;
     });
+  };
+  InputChange change;
+  for (const InputRecord& input : now) {
+    if (in(before, input) != before.end()) continue;
+    change.grown = true;
+    if (input.role == kLabels)
+      change.lost = of(input) + " is new and would choose other rows of the snapshots";
+  }
+  for (const InputRecord& old : before) {
+    const auto same = in(now, old);
     if (same == now.end()) {
       change.lost = of(old) + " is no longer there";
     } else if (same->xxh3 != old.xxh3 && old.role == kLabels) {

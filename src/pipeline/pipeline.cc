@@ -2,6 +2,7 @@
 
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include <arrow/util/thread_pool.h>
@@ -41,17 +42,41 @@ arrow::Result<std::shared_ptr<RunStore>> OpenForWriting(const std::string& direc
   return store;
 }
 
-// The manifest of the run, an empty one for a new run. With `force` a damaged one is
-// given up together with the numbering it belongs to.
-arrow::Result<Manifest> LoadOrGiveUp(RunStore& store, bool force) {
+// The manifest of the run, with what was interrupted brought to an end; an empty one for
+// a new run. A manifest that cannot be read is given up where all is made anew, but then
+// no file is removed yet: the run may still be refused.
+arrow::Result<Manifest> LoadAndRecover(RunStore& store, const RunRequest& request) {
   auto loaded = LoadManifest(store);
-  if (loaded.ok()) return (*std::move(loaded)).value_or(Manifest{});
-  if (!force) return loaded.status();
-  ARROW_ASSIGN_OR_RAISE(const auto names, store.List(RunLayout::kCommits));
-  for (const std::string& name : names) {
-    if (ManifestNumber(name)) ARROW_RETURN_NOT_OK(store.Remove(name));
+  if (loaded.ok() && loaded->has_value()) {
+    Manifest manifest = (*std::move(loaded)).value_or(Manifest{});
+    ARROW_RETURN_NOT_OK(Recover(store, &manifest));
+    return manifest;
   }
-  return Manifest{};
+  const bool rebuilds = request.force && request.goal != Goal::kTrain;
+  Manifest none;
+  if (!loaded.ok()) {
+    if (!rebuilds || FaultOf(loaded.status()) != Fault::kCorruption)
+      return loaded.status();
+    ARROW_ASSIGN_OR_RAISE(none.number, NewestManifest(store));
+  } else if (!rebuilds) {
+    ARROW_ASSIGN_OR_RAISE(const bool loose, HasLooseFiles(store, none));
+    if (loose) {
+      return CorruptionError("'", store.Show(),
+                             "' has files of a run, but no manifest that names them; "
+                             "restore `_coden/`, or rebuild the run with --force");
+    }
+  }
+  ARROW_RETURN_NOT_OK(ClearStage(store, none));
+  return none;
+}
+
+// Whether an embedding was stopped before its first snapshot: it has nothing to lose, and
+// is made anew where anything about it has changed.
+bool Barren(const PartRecord& part) {
+  return !part.complete &&
+         std::none_of(part.files.begin(), part.files.end(), [](const FileRecord& file) {
+           return file.path.starts_with(RunLayout::kSnapshots);
+         });
 }
 
 arrow::Result<PartRecord> RunTrainPart(const Settings& settings,
@@ -122,20 +147,27 @@ arrow::Status CheckSnapshots(const RunStore& store, const Settings& settings,
 
 }  // namespace
 
-arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& request,
+arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
+                                    const RunRequest& request,
                                     const RunContext& context) {
-  ARROW_RETURN_NOT_OK(Validate(settings));
+  ARROW_RETURN_NOT_OK(Validate(all_settings));
+  Settings settings = all_settings;
+  // Labels that nobody asks for need not be there.
+  if (request.goal == Goal::kEmbed && settings.snapshot.nodes == SnapshotNodes::kAll)
+    settings.input.labels.clear();
   const tbb::global_control tbb_threads(tbb::global_control::max_allowed_parallelism,
                                         static_cast<std::size_t>(NumThreads(settings)));
   ARROW_RETURN_NOT_OK(arrow::SetCpuThreadPoolCapacity(NumThreads(settings)));
 
   ARROW_ASSIGN_OR_RAISE(const auto store, OpenForWriting(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const auto lock, RunLock::Take(*store));
-  ARROW_ASSIGN_OR_RAISE(Manifest manifest, LoadOrGiveUp(*store, request.force));
-  ARROW_RETURN_NOT_OK(Recover(*store, &manifest));
+  ARROW_ASSIGN_OR_RAISE(Manifest manifest, LoadAndRecover(*store, request));
   ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
+  const int number_before = manifest.number;
+  const PartRecord* embedded = manifest.Find(kEmbedPart);
+  const bool goes_on = embedded != nullptr && !Barren(*embedded) && !request.force;
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
-                        ComputeFingerprints(settings, manifest));
+                        ComputeFingerprints(settings, manifest, /*known_first=*/goes_on));
 
   const bool wants_training =
       request.goal == Goal::kTrain ||
@@ -144,13 +176,14 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
   if (request.goal == Goal::kAll && settings.input.labels.empty()) {
     context.progress->Note("there are no labels (`input.labels`): training is left out");
   }
-  const int number_before = manifest.number;
   if (request.goal == Goal::kTrain) {
     ARROW_RETURN_NOT_OK(
         CheckSnapshots(*store, settings, prints, manifest.Find(kEmbedPart)));
   } else {
-    ARROW_RETURN_NOT_OK(BringEmbeddingUpToDate(settings, request.force, prints, *store,
-                                               &manifest, context));
+    const bool rebuild = request.force || (embedded != nullptr && Barren(*embedded) &&
+                                           embedded->fingerprint != prints.embed);
+    ARROW_RETURN_NOT_OK(
+        BringEmbeddingUpToDate(settings, rebuild, prints, *store, &manifest, context));
   }
 
   if (wants_training) {
@@ -167,9 +200,10 @@ arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& 
       ARROW_RETURN_NOT_OK(Commit(*store, std::move(next), &manifest));
     }
   }
-  if (manifest.number != number_before) {
+  // The settings that made the files; where nothing was made, those that are there stay.
+  if (manifest.number != number_before || !store->ReadText(RunLayout::kSettings).ok()) {
     ARROW_RETURN_NOT_OK(
-        store->WriteText(RunLayout::kSettings, MaskCredentials(ToIni(settings))));
+        store->WriteText(RunLayout::kSettings, MaskCredentials(ToIni(all_settings))));
   }
   ARROW_RETURN_NOT_OK(store->WriteText(RunLayout::kSuccess, {}));
   return manifest;

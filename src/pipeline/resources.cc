@@ -136,14 +136,18 @@ arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& e
         Megabytes(limit));
   }
   std::error_code error;
+  // An object store has room; what is spilled waits on the local disk.
+  const bool remote = settings.run.directory.find("://") != std::string::npos;
   std::filesystem::path place = settings.run.directory;
+  if (remote) place = std::filesystem::temp_directory_path(error);
   while (!place.empty() && !std::filesystem::exists(place, error)) {
     const auto parent = place.parent_path();
     if (parent == place) break;
     place = parent;
   }
   const auto space = std::filesystem::space(place.empty() ? "." : place, error);
-  const std::int64_t disk_bytes = estimate.disk_bytes + estimate.temporary_bytes;
+  const std::int64_t disk_bytes =
+      (remote ? 0 : estimate.disk_bytes) + estimate.temporary_bytes;
   if (!error && static_cast<std::uintmax_t>(disk_bytes) > space.available) {
     const std::string for_a_while =
         estimate.temporary_bytes == 0

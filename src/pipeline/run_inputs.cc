@@ -83,6 +83,14 @@ arrow::Status CheckHistory(const Settings& settings, RunInputs& inputs,
                         inputs.nodes->Show(node));
     }
   }
+  ARROW_ASSIGN_OR_RAISE(auto updates, inputs.features.OpenUpdates(*inputs.nodes));
+  ARROW_RETURN_NOT_OK(updates.AdvanceTo(progress.clock.last_time, *inputs.nodes,
+                                        [](NodeId, std::span<const float>) {}));
+  if (updates.hash() != progress.update_hash) {
+    return ChangedHistory("feature updates up to time " +
+                          std::to_string(progress.clock.last_time) +
+                          " are not what they were");
+  }
   const std::int64_t used = progress.log.empty() ? 0 : progress.log.back().end_row();
   if (inputs.log.num_rows < used) {
     return ChangedHistory("the log has " + std::to_string(inputs.log.num_rows) +

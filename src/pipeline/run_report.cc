@@ -28,6 +28,10 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   for (const PartRecord& part : manifest.parts) {
     inputs.stages.insert(inputs.stages.end(), part.figures.begin(), part.figures.end());
     inputs.notes.insert(inputs.notes.end(), part.notes.begin(), part.notes.end());
+    if (part.name == kTrainPart && !part.complete) {
+      inputs.notes.push_back(
+          "the training is of before rows were added; `coden run` trains anew");
+    }
   }
   for (const auto& [name, path] :
        {std::pair{"edges", settings.input.edges},

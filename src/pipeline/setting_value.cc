@@ -30,7 +30,8 @@ std::optional<bool> Boolean::Parse(std::string_view text) const {
 }
 
 std::string Real::rule() const {
-  if (std::isinf(high)) return "a number above " + FormatReal(low);
+  if (std::isinf(high))
+    return (ends == kOpen ? "a number above " : "a number from ") + FormatReal(low);
   return std::string("a number in ") + (ends == kOpen ? "(" : "[") + FormatReal(low) +
          ", " + FormatReal(high) + (ends == kClosed ? "]" : ")");
 }

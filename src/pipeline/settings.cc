@@ -39,7 +39,7 @@ std::vector<Setting> DeclareAll() {
               "the same result."),
       Declare(CODEN_MEMBER(run, commit_interval), Integer<int>{0, 1000000},
               "Seconds of embedding between two commits, which is what a killed run can "
-              "lose; 0 commits every snapshot."),
+              "lose; 0 commits as often as writing keeps up."),
 
       Declare(CODEN_MEMBER(input, edges), Text{},
               "Edge log: Parquet file, directory, glob or URI, in time order."),

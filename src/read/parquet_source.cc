@@ -176,6 +176,7 @@ class DatasetParquetSource : public ParquetSource {
       const std::function<arrow::Status(std::size_t, parquet::arrow::FileReader&)>& visit)
       const {
     std::vector<arrow::dataset::FileSource> sources;
+    sources.reserve(files_.size());
     for (const File& file : files_) sources.push_back(SourceOf(file));
     return ReadFooters(
         *format_, sources, visit, [this](std::size_t i, const arrow::Status& status) {

@@ -25,7 +25,9 @@ constexpr std::string_view kFallingTimes =
     "its files in that order";
 
 // Whether a time may be negative or null is for those to say who read the rows.
-const OnBreach kIgnore = [](const Breach&) { return arrow::Status::OK(); };
+OnBreach Ignore() {
+  return [](const Breach&) { return arrow::Status::OK(); };
+}
 
 // The times of a column that stands in a file as `scalar`, read as `type`.
 arrow::Result<EventTime> TimeOf(const arrow::Scalar& scalar,
@@ -33,7 +35,7 @@ arrow::Result<EventTime> TimeOf(const arrow::Scalar& scalar,
                                 const std::string& column) {
   ARROW_ASSIGN_OR_RAISE(const auto raw, arrow::MakeArrayFromScalar(scalar, 1));
   ARROW_ASSIGN_OR_RAISE(const auto typed, arrow::compute::Cast(*raw, type));
-  ARROW_ASSIGN_OR_RAISE(const auto times, ReadTimes(typed, {column, 0, kIgnore}));
+  ARROW_ASSIGN_OR_RAISE(const auto times, ReadTimes(typed, {column, 0, Ignore()}));
   return times->Value(0);
 }
 
@@ -105,7 +107,7 @@ arrow::Result<EventTime> TimeIndex::TimeOfRow(std::int64_t row) const {
   ARROW_RETURN_NOT_OK(reader->ReadNext(&batch));
   if (batch == nullptr) return InputChanged();
   ARROW_ASSIGN_OR_RAISE(const auto times,
-                        ReadTimes(batch->column(0), {column_, row, kIgnore}));
+                        ReadTimes(batch->column(0), {column_, row, Ignore()}));
   return times->Value(0);
 }
 
@@ -135,7 +137,7 @@ arrow::Result<std::int64_t> TimeIndex::FirstRowIn(const Group& group,
     ARROW_RETURN_NOT_OK(reader->ReadNext(&batch));
     if (batch == nullptr) return row;
     ARROW_ASSIGN_OR_RAISE(const auto times,
-                          ReadTimes(batch->column(0), {column_, row, kIgnore}));
+                          ReadTimes(batch->column(0), {column_, row, Ignore()}));
     for (std::int64_t i = 0; i < times->length(); ++i, ++row) {
       if (times->IsValid(i) && times->Value(i) >= time) return row;
     }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kNoneInRange =
     "there is no row from `input.from` on and before `input.until`; choose other times";
-constexpr EventTime kDaySeconds = 24 * 60 * 60;
+constexpr EventTime kDaySeconds = 86'400;
 
 std::optional<EventTime> ReadNumber(const std::string& text) {
   EventTime number = 0;
@@ -110,7 +110,7 @@ arrow::Result<RowsInRange> FindRowsInRange(const ParquetSource& source,
 }
 
 std::string ShowTime(EventTime time, const std::shared_ptr<arrow::DataType>& type) {
-  const std::string number = std::to_string(time);
+  std::string number = std::to_string(time);
   if (!arrow::is_temporal(type->id())) return number;
   std::shared_ptr<arrow::Scalar> whole = arrow::MakeScalar(time);
   if (type->id() == arrow::Type::DATE32) {

@@ -45,6 +45,7 @@ SamplerMemory LazySampler::Memory() const {
 
 std::vector<SampledNode> LazySampler::Nodes() const {
   std::vector<SampledNode> nodes;
+  nodes.reserve(seen_.size());
   for (std::size_t node = 0; node < seen_.size(); ++node)
     nodes.push_back({seen_[node], largest_[node], first_event_[node]});
   return nodes;

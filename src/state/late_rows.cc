@@ -21,9 +21,9 @@ arrow::Status LateRows::Push(BatchPtr batch, const Emit& emit) {
                       ": the row was added late: the run has already made its prediction "
                       "for time ",
                       last_time_,
-                      "; drop and count such rows with `input.late = drop`, rebuild with "
-                      "--force, or, for a log that is to grow, predict only what has "
-                      "ended with `partition.unfinished = wait`: ",
+                      "; drop and count such rows with `input.late = drop`, or rebuild "
+                      "with --force (and, for a log that is to grow, "
+                      "`partition.unfinished = wait`): ",
                       events.time(0));
   }
   num_dropped_ += num_late;

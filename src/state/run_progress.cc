@@ -106,6 +106,8 @@ arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
     }
     RunProgress progress;
     progress.clock = ClockFromJson(value.at("clock"));
+    if (progress.clock.num_predictions < 0)
+      throw json::other_error::create(501, "num_predictions is negative", &value);
     progress.sampler = SamplerFromJson(value.at("sampler"));
     for (const json& segment : value.at("log")) {
       progress.log.push_back({segment.at("first_row"), segment.at("first_event"),

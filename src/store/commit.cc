@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <set>
 
-#include <arrow/buffer.h>
 #include <arrow/io/interfaces.h>
 
 #include "coden/pipeline/error.h"
@@ -27,7 +26,6 @@ namespace coden {
 
 namespace {
 
-constexpr std::int64_t kChunkBytes = 4 << 20;
 // The newest manifest and the one before it, which a reader may just be opening.
 constexpr int kManifestsKept = 2;
 
@@ -73,21 +71,15 @@ arrow::Result<std::string> ProblemOf(const RunStore& store, const FileRecord& re
     return "has " + std::to_string(*size) + " bytes in place of " +
            std::to_string(record.size);
   }
-  Hasher hasher;
-  const auto read = [&]() -> arrow::Status {
+  const auto read = [&]() -> arrow::Result<std::string> {
     ARROW_ASSIGN_OR_RAISE(const auto file, store.OpenInput(place));
-    for (std::int64_t offset = 0; offset < record.size; offset += kChunkBytes) {
-      ARROW_ASSIGN_OR_RAISE(const auto chunk, file->ReadAt(offset, kChunkBytes));
-      hasher.Update(chunk->data(), static_cast<std::size_t>(chunk->size()));
-    }
-    return arrow::Status::OK();
+    return HashFile(*file);
   };
-  const arrow::Status status = read();
-  if (!status.ok()) return "cannot be read: " + status.message();
-  const std::string found = hasher.Digest();
-  return found == record.xxh3
+  const arrow::Result<std::string> found = read();
+  if (!found.ok()) return "cannot be read: " + found.status().message();
+  return *found == record.xxh3
              ? std::string()
-             : "has the checksum " + found + " in place of " + record.xxh3;
+             : "has the checksum " + *found + " in place of " + record.xxh3;
 }
 
 }  // namespace
@@ -112,6 +104,21 @@ arrow::Status Commit(RunStore& store, Manifest next, Manifest* current) {
     ARROW_RETURN_NOT_OK(store.Remove(ManifestName(next.number - kManifestsKept)));
   }
   *current = std::move(next);
+  return arrow::Status::OK();
+}
+
+arrow::Result<bool> HasLooseFiles(const RunStore& store, const Manifest& manifest) {
+  const auto kept = NamesOf(manifest);
+  ARROW_ASSIGN_OR_RAISE(const auto names, store.List({}));
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return IsOutput(name) && !name.starts_with(RunLayout::kStage) && !kept.contains(name);
+  });
+}
+
+arrow::Status ClearStage(RunStore& store, const Manifest& manifest) {
+  store.StageFor(manifest.number + 1);
+  ARROW_ASSIGN_OR_RAISE(const auto names, store.List(RunLayout::kStage));
+  for (const std::string& name : names) ARROW_RETURN_NOT_OK(store.Remove(name));
   return arrow::Status::OK();
 }
 

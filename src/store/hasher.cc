@@ -4,6 +4,9 @@
 
 #include <cstdio>
 
+#include <arrow/buffer.h>
+#include <arrow/io/interfaces.h>
+
 namespace coden {
 
 struct Hasher::State {
@@ -28,6 +31,17 @@ std::string Hasher::Digest() const {
   std::snprintf(digits, sizeof(digits), "%016llx",
                 static_cast<unsigned long long>(XXH3_64bits_digest(state_->xxh3)));
   return digits;
+}
+
+arrow::Result<std::string> HashFile(arrow::io::RandomAccessFile& file) {
+  constexpr std::int64_t kChunkBytes = 4 << 20;
+  Hasher hasher;
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file.GetSize());
+  for (std::int64_t offset = 0; offset < size; offset += kChunkBytes) {
+    ARROW_ASSIGN_OR_RAISE(const auto chunk, file.ReadAt(offset, kChunkBytes));
+    hasher.Update(chunk->data(), static_cast<std::size_t>(chunk->size()));
+  }
+  return hasher.Digest();
 }
 
 std::string HashOf(const void* data, std::size_t size) {

@@ -103,6 +103,8 @@ class LocalRunStore final : public RunStore {
     const bool linked = ::link(source.c_str(), target.c_str()) == 0;
     const int error_number = errno;
     ::unlink(source.c_str());
+    std::error_code ignored;
+    fs::remove(fs::path(source).parent_path(), ignored);
     if (!linked && error_number == EEXIST) return false;
     if (!linked) {
       return arrow::internal::IOErrorFromErrno(error_number, "cannot publish '", target,

@@ -198,12 +198,17 @@ std::string ManifestText(const Manifest& manifest) {
          "\n";
 }
 
+arrow::Result<int> NewestManifest(const RunStore& store) {
+  ARROW_ASSIGN_OR_RAISE(const auto names, store.List(RunLayout::kCommits));
+  int newest = 0;
+  for (const std::string& name : names)
+    newest = std::max(newest, ManifestNumber(name).value_or(0));
+  return newest;
+}
+
 arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store) {
   for (int attempt = 1;; ++attempt) {
-    ARROW_ASSIGN_OR_RAISE(const auto names, store.List(RunLayout::kCommits));
-    int newest = 0;
-    for (const std::string& name : names)
-      newest = std::max(newest, ManifestNumber(name).value_or(0));
+    ARROW_ASSIGN_OR_RAISE(const int newest, NewestManifest(store));
     if (newest == 0) return std::nullopt;
     const auto text = store.ReadText(ManifestName(newest));
     if (!text.ok() && attempt < kTries) continue;

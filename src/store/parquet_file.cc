@@ -217,7 +217,7 @@ arrow::Result<std::unique_ptr<ParquetFileWriter>> ParquetFileWriter::Stage(
 }
 
 arrow::Result<std::unique_ptr<ParquetFileWriter>> ParquetFileWriter::Open(
-    std::string path, std::string stage_path,
+    const std::string& path, const std::string& stage_path,
     const std::shared_ptr<arrow::Schema>& schema, const ParquetFileOptions& options) {
   for (const std::string& file : {path, stage_path}) {
     const auto directory = std::filesystem::path(file).parent_path();
@@ -256,12 +256,12 @@ arrow::Result<FileRecord> StageParquetFile(RunStore& store, std::string_view nam
   return writer->Close();
 }
 
-arrow::Result<FileRecord> WriteParquetFile(std::string path, std::string stage_path,
+arrow::Result<FileRecord> WriteParquetFile(const std::string& path,
+                                           const std::string& stage_path,
                                            const arrow::RecordBatch& batch,
                                            const ParquetFileOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(auto writer,
-                        ParquetFileWriter::Open(std::move(path), std::move(stage_path),
-                                                batch.schema(), options));
+  ARROW_ASSIGN_OR_RAISE(
+      auto writer, ParquetFileWriter::Open(path, stage_path, batch.schema(), options));
   ARROW_RETURN_NOT_OK(writer->Write(batch));
   return writer->Close();
 }
@@ -286,11 +286,18 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const RunStore& store, const FileRecord& record,
     const std::vector<std::string>& columns) {
   ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(record));
-  // It may be moved between the look and the reading.
-  auto table = ReadParquetFile(store, std::string_view(place), columns);
-  if (!table.ok() && place != record.path)
-    return ReadParquetFile(store, std::string_view(record.path), columns);
-  return table;
+  auto file = store.OpenInput(place);
+  // It may be moved between the look and the opening.
+  if (!file.ok() && place != record.path) file = store.OpenInput(record.path);
+  if (!file.ok()) return Unreadable(file.status(), store.Show(record.path));
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, (*file)->GetSize());
+  if (size != record.size) {
+    return CorruptionError("'", store.Show(record.path),
+                           "' is not what was written, or is just being replaced; try "
+                           "again: ",
+                           size, " bytes in place of ", record.size);
+  }
+  return ReadParquetFile(*std::move(file), store.Show(record.path), columns);
 }
 
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(

@@ -41,10 +41,9 @@ TEST(LateRows, RefusesARowAtOrBeforeIt) {
     ExpectInputError(
         Through(stage, {{time, 11}}),
         "'log.parquet', row 100: the row was added late: the run has already made its "
-        "prediction for time 10; drop and count such rows with `input.late = drop`, "
-        "rebuild with --force, or, for a log that is to grow, predict only what has "
-        "ended "
-        "with `partition.unfinished = wait`: " +
+        "prediction for time 10; drop and count such rows with `input.late = drop`, or "
+        "rebuild with --force (and, for a log that is to grow, `partition.unfinished = "
+        "wait`): " +
             std::to_string(time));
   }
 }

@@ -69,11 +69,17 @@ TEST_F(SavedNodesTest, NodesThatNobodyKnowsWereNotSeen) {
   EXPECT_EQ(table->GetColumnByName("features_since")->null_count(), 1);
 }
 
-TEST_F(SavedNodesTest, AFileOfAnotherRunIsCorruption) {
+TEST_F(SavedNodesTest, IdsOfAnotherTypeAreAnotherHistory) {
   Save(*Nodes(ArrayOf(arrow::int64(), "[5, 6]")), {});
   auto strings = NodeIdMap::Make(arrow::utf8()).ValueOrDie();
-  ExpectCorruption(*strings, "is not the list of nodes of this run");
+  const arrow::Status status = LoadNodes(*store_, *strings).status();
+  EXPECT_EQ(FaultOf(status), Fault::kUsage);
+  EXPECT_NE(status.message().find("node ids were int64 and are string"),
+            std::string::npos);
+}
 
+TEST_F(SavedNodesTest, ANodeThatIsThereTwiceIsCorruption) {
+  Save(*Nodes(ArrayOf(arrow::int64(), "[5, 6]")), {});
   auto table = ReadParquetFile(*store_, RunLayout::kNodes).ValueOrDie();
   const auto twice = table->CombineChunksToBatch().ValueOrDie()->SetColumn(
       0, table->schema()->field(0), ArrayOf(arrow::int64(), "[5, 5]"));

@@ -20,10 +20,12 @@ struct Fingerprints {
 };
 
 /// Hash every input that `settings` names. A file that is recorded in `known` with the
-/// size and the time of modification it has now is not read again. Without `input.labels`
-/// the `train` fingerprint is empty.
+/// size and the time of modification it has now is not read again. With `known_first`
+/// those files also come first in the log, as for a run that goes on; a run that is made
+/// anew reads all in path order. Without `input.labels` the `train` fingerprint is empty.
 arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
-                                                const Manifest& known = {});
+                                                const Manifest& known = {},
+                                                bool known_first = true);
 
 /// The settings that decide the embedding, as `key = value` lines.
 std::string EmbedParameters(const Settings& settings);

@@ -19,9 +19,17 @@ namespace coden {
 /// that is done leaves it to Recover. Fails where another writer published first.
 arrow::Status Commit(RunStore& store, Manifest next, Manifest* current);
 
-/// Finish a commit that was interrupted, and remove every file that a run makes and the
+/// Finish a commit that was interrupted, and remove every file below the folders that a
+/// run makes (snapshots, state, model, stage), and of the names it makes, which the
 /// manifest does not name. The caller holds the run's lock.
 arrow::Status Recover(RunStore& store, Manifest* manifest);
+
+/// Whether there are files that Recover would remove, besides those in the stage.
+arrow::Result<bool> HasLooseFiles(const RunStore& store, const Manifest& manifest);
+
+/// Remove what was staged and never committed; `manifest` is the newest, or an empty one
+/// with its number. The caller holds the run's lock.
+arrow::Status ClearStage(RunStore& store, const Manifest& manifest);
 
 /// Check that every file of `part` is there with the recorded size; a corruption error
 /// otherwise. The checksums are not compared.

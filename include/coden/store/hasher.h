@@ -4,6 +4,9 @@
 #include <memory>
 #include <string>
 
+#include <arrow/io/type_fwd.h>
+#include <arrow/result.h>
+
 namespace coden {
 
 /// The xxh3 of a sequence of bytes that comes in pieces. Does not depend on the cuts.
@@ -25,5 +28,8 @@ class Hasher {
 
 /// The digest of one piece.
 std::string HashOf(const void* data, std::size_t size);
+
+/// The digest of all bytes of a file.
+arrow::Result<std::string> HashFile(arrow::io::RandomAccessFile& file);
 
 }  // namespace coden

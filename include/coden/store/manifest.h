@@ -39,7 +39,9 @@ inline constexpr std::string_view kTrainPart = "train";
 
 struct PartRecord {
   std::string name;
-  bool complete = true;     ///< false: snapshots of its schedule are still to come
+  /// False: snapshots of its schedule are still to come, or, for `train`, rows were added
+  /// since it was made.
+  bool complete = true;
   std::string version;      ///< of the tool that made it
   std::string fingerprint;  ///< of everything it depends on
   std::string parameters;   ///< the settings behind it, as `key = value` lines
@@ -70,6 +72,10 @@ struct Manifest {
 /// Return the newest manifest of the run, or nothing where there is none. A name in it
 /// that leads out of the run is refused as corruption.
 arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store);
+
+/// The number of the newest manifest, whether or not it can be read; 0 where there is
+/// none.
+arrow::Result<int> NewestManifest(const RunStore& store);
 
 /// The text that LoadManifest reads.
 std::string ManifestText(const Manifest& manifest);

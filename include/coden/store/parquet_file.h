@@ -38,7 +38,7 @@ class ParquetFileWriter {
   /// Write a local file that belongs to no run: to `stage_path` first, which Close syncs
   /// and renames to `path`, on the same filesystem.
   static arrow::Result<std::unique_ptr<ParquetFileWriter>> Open(
-      std::string path, std::string stage_path,
+      const std::string& path, const std::string& stage_path,
       const std::shared_ptr<arrow::Schema>& schema,
       const ParquetFileOptions& options = {});
   virtual ~ParquetFileWriter() = default;
@@ -56,7 +56,8 @@ arrow::Result<FileRecord> StageParquetFile(RunStore& store, std::string_view nam
                                            const ParquetFileOptions& options = {});
 
 /// Write `batch` as one local file; see ParquetFileWriter::Open.
-arrow::Result<FileRecord> WriteParquetFile(std::string path, std::string stage_path,
+arrow::Result<FileRecord> WriteParquetFile(const std::string& path,
+                                           const std::string& stage_path,
                                            const arrow::RecordBatch& batch,
                                            const ParquetFileOptions& options = {});
 
