@@ -103,7 +103,7 @@ def schedule_pass(build: Path, log: Log, work: Path, repetitions: int, clock: st
     ours, theirs = getattr(ours[0], clock), getattr(theirs[0], clock)
     row = Row(f"schedule pass ({log.name})", "pyarrow reads the same files", 3.0, at_most=True)
     row.ratio, row.ours, row.theirs = ours / theirs, seconds(ours), seconds(theirs)
-    row.note = "whole `coden plan`, edges and features"
+    row.note = "whole `coden plan`, its sample of the snapshots included"
     return row
 
 
@@ -123,7 +123,7 @@ def snapshot_table(scenario: Scenario) -> pa.Table:
 
 
 def write_with_arrow(table: pa.Table, path: Path) -> Cost:
-    """The settings of src/snapshot/parquet_file.cc, and on disk when it returns."""
+    """The settings of src/store/parquet_file.cc, and on disk when it returns."""
 
     def write():
         with path.open("wb") as file:
