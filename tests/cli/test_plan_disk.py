@@ -61,10 +61,9 @@ def test_patent_small(coden, tmp_path, variant):
 @needs_data("dblp")
 @needs_data("git_rust")
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("pipeline", ["dblp", "git_rust"])
-def test_larger_data(coden, tmp_path, pipeline, variant):
-    check(coden, tmp_path / "run", pipeline, *ALL, *VARIANTS[variant])
+def test_larger_data(coden, tmp_path, pipeline):
+    check(coden, tmp_path / "run", pipeline, *ALL)
 
 
 @needs_data("git_postgres")
