@@ -279,14 +279,17 @@ arrow::Result<Json> Snapshot(const Scenario& scenario, const Arguments& argument
   ARROW_ASSIGN_OR_RAISE(const BatchPtr rows, SnapshotRows(scenario));
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(arguments.out));
   ARROW_RETURN_NOT_OK(store->Prepare());
+  ARROW_ASSIGN_OR_RAISE(const auto nodes, NodeIdMap::Make(arrow::int64()));
+  std::vector<NodeId> numbers;
+  ARROW_RETURN_NOT_OK(nodes->Encode(*rows->column(1), &numbers));
   const Schedule schedule(1);
   const Emit nothing = [](const BatchPtr&) { return arrow::Status::OK(); };
   Cost least;
   for (int pass = 0; pass < kPasses; ++pass) {
     const Stopwatch watch;
-    SnapshotWriter writer(SnapshotOptions{}, *store, schedule, scenario.num_columns,
-                          SnapshotProvenance{}, /*num_done=*/0,
-                          [](int, const FileRecord&) { return arrow::Status::OK(); });
+    SnapshotWriter writer(SnapshotOptions{}, *store, schedule, *nodes,
+                          scenario.num_columns, SnapshotProvenance{}, /*num_done=*/0,
+                          [](const WrittenSnapshot&) { return arrow::Status::OK(); });
     ARROW_RETURN_NOT_OK(writer.Bind(rows->schema()).status());
     ARROW_RETURN_NOT_OK(writer.Push(rows, nothing));
     ARROW_RETURN_NOT_OK(writer.Finish(nothing));
