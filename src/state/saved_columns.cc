@@ -91,9 +91,7 @@ arrow::Result<FileRecord> StageColumns(RunStore& store, const Embedder& embedder
                                   false));
   }
   const auto schema = arrow::schema(fields);
-  // Compressing takes longer than writing, and saves a tenth.
   ParquetFileOptions options;
-  options.compression = SnapshotCompression::kNone;
   options.row_group_rows = kRowGroupRows;
   ARROW_ASSIGN_OR_RAISE(auto writer,
                         ParquetFileWriter::Stage(store, RunLayout::Columns(columns.begin),
