@@ -1,7 +1,6 @@
 #include "coden/embed/embedder.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
@@ -10,7 +9,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/read/event_batch.h"
-#include "coden/report/printable.h"
+#include "embed/snapshot_update_internal.h"
 
 namespace coden {
 
@@ -19,11 +18,6 @@ namespace {
 // Numbers per emitted batch: a snapshot of any size passes in pieces. Pieces are counted
 // in nodes, so they do not depend on how the log was read.
 constexpr std::int64_t kNumbersPerBatch = 1 << 23;
-// How far ahead of an event its memory is asked for, twice.
-constexpr std::int64_t kRowsAhead = 16;
-
-// Two routes to one number differ by this much in their error weights.
-constexpr double kAuditTolerance = 1e-5;
 
 std::shared_ptr<arrow::DataType> EmbeddingType() {
   return arrow::list(arrow::field("element", arrow::float32(), /*nullable=*/false));
@@ -34,7 +28,7 @@ std::shared_ptr<arrow::DataType> EmbeddingType() {
 Embedder::Embedder(const EmbedderOptions& options, const Schedule& schedule,
                    NodeFeatures::Updates updates, NodeIdMap& nodes)
     : options_(options),
-      schedule_(schedule),
+      replay_(schedule),
       updates_(std::move(updates)),
       nodes_(nodes),
       graph_(options.graph),
@@ -74,28 +68,21 @@ arrow::Result<SchemaPtr> Embedder::Bind(const SchemaPtr&) {
 }
 
 arrow::Status Embedder::Push(BatchPtr batch, const Emit& emit) {
-  const EventView events(*batch);
-  for (std::int64_t row = 0; row < events.size(); ++row) {
-    ARROW_RETURN_NOT_OK(TakeDue(emit));
-    if (next_point_ == schedule_.size()) return arrow::Status::OK();
-    if (row + 2 * kRowsAhead < events.size())
-      graph_.Prefetch(events[row + 2 * kRowsAhead], events[row + kRowsAhead]);
-    const EdgeEvent event = events[row];
-    if (std::max(event.src, event.dst) >= engine_.num_nodes()) return InputChanged();
-    ARROW_RETURN_NOT_OK(graph_.Apply(event, changes_));
-    present_[event.src] = true;
-    present_[event.dst] = true;
-    ++num_events_;
-  }
-  return TakeDue(emit);
+  return replay_.Push(
+      EventView(*batch),
+      [this](const EdgeEvent& far, const EdgeEvent& near) { graph_.Prefetch(far, near); },
+      [this](const EdgeEvent& event) -> arrow::Status {
+        if (std::max(event.src, event.dst) >= engine_.num_nodes()) return InputChanged();
+        ARROW_RETURN_NOT_OK(graph_.Apply(event, changes_));
+        present_[event.src] = true;
+        present_[event.dst] = true;
+        return arrow::Status::OK();
+      },
+      [&](const SchedulePoint& point) { return Take(point, emit); });
 }
 
 arrow::Status Embedder::Finish(const Emit& emit) {
-  ARROW_RETURN_NOT_OK(TakeDue(emit));
-  if (next_point_ != schedule_.size()) {
-    return InputChanged();
-  }
-  return arrow::Status::OK();
+  return replay_.Finish([&](const SchedulePoint& point) { return Take(point, emit); });
 }
 
 void Embedder::SetFeatures(NodeId node, std::span<const float> vector) {
@@ -120,57 +107,22 @@ arrow::Status Embedder::UpdateFeatures(EventTime time) {
 }
 
 arrow::Status Embedder::ContinueAfter(int num_snapshots) {
-  if (num_snapshots == 0) return arrow::Status::OK();
-  next_point_ = static_cast<std::size_t>(num_snapshots);
-  num_events_ = schedule_[next_point_ - 1].events;
-  return UpdateFeatures(schedule_[next_point_ - 1].time);
+  replay_.ContinueAfter(num_snapshots);
+  const SchedulePoint* const last = replay_.last();
+  return last == nullptr ? arrow::Status::OK() : UpdateFeatures(last->time);
 }
 
-arrow::Status Embedder::TakeDue(const Emit& emit) {
-  for (; next_point_ < schedule_.size() && schedule_[next_point_].events == num_events_;
-       ++next_point_) {
-    const SchedulePoint& point = schedule_[next_point_];
-    ARROW_RETURN_NOT_OK(UpdateFeatures(point.time));
-    if (point.at_prediction) graph_.ExpireUntil(point.time, changes_);
-    changes_.Settle(graph_.graph());
-    const SolveWork work = engine_.Update(
-        graph_.graph(), changes_, [this] { return options_.stop.IsStopRequested(); },
-        point.num_nodes);
-    ARROW_RETURN_NOT_OK(options_.stop.Poll());
-    changes_.Clear();
-    figures_.work.Add(work);
-    ARROW_RETURN_NOT_OK(CheckBounds(point));
-    ARROW_RETURN_NOT_OK(EmitSnapshot(point, emit));
-    if (options_.after_snapshot)
-      ARROW_RETURN_NOT_OK(options_.after_snapshot(point.snapshot));
-  }
-  return arrow::Status::OK();
-}
-
-arrow::Status Embedder::CheckBounds(const SchedulePoint& point) {
-  const auto num_nodes = static_cast<double>(point.num_nodes);
-  const double epsilon = options_.embed.epsilon;
-  const double bound = engine_.ErrorBound();
-  if (!std::isfinite(bound)) {
-    return InputError("the features are too large to be embedded: at snapshot ",
-                      point.snapshot, " a sum of them is above what float64 can hold");
-  }
-  if (bound > epsilon * num_nodes) {
-    return UsageError(
-        "`embed.epsilon` is below what float64 can hold for these features: ",
-        FormatShortest(epsilon), "; at snapshot ", point.snapshot, " the least is about ",
-        FormatScientific(bound / num_nodes, 1));
-  }
-  const int audit = options_.embed.audit;
-  if (audit == 0 || (point.snapshot + 1) % audit != 0) return arrow::Status::OK();
-  if (engine_.Audit(graph_.graph()) > 1.0 + kAuditTolerance) {
-    return CorruptionError(
-        "the audit of snapshot ", point.snapshot,
-        " found an error above the proven bound; the run is not to be "
-        "trusted: check the machine's memory and report the case. Now: ",
-        FormatScientific(engine_.ErrorBound() / num_nodes, 1), " per node");
-  }
-  return arrow::Status::OK();
+arrow::Status Embedder::Take(const SchedulePoint& point, const Emit& emit) {
+  ARROW_RETURN_NOT_OK(UpdateFeatures(point.time));
+  SettleAt(point, graph_, changes_);
+  ARROW_ASSIGN_OR_RAISE(
+      const SolveWork work,
+      UpdateAt(point, graph_.graph(), changes_, options_.embed, options_.stop, engine_));
+  changes_.Clear();
+  figures_.work.Add(work);
+  ARROW_RETURN_NOT_OK(EmitSnapshot(point, emit));
+  return options_.after_snapshot ? options_.after_snapshot(point.snapshot)
+                                 : arrow::Status::OK();
 }
 
 arrow::Status Embedder::EmitSnapshot(const SchedulePoint& point, const Emit& emit) {

@@ -7,9 +7,9 @@
 #include <arrow/table.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
+#include "state/damaged_internal.h"
 
 namespace coden {
 
@@ -27,11 +27,6 @@ std::shared_ptr<arrow::Array> ToArray(const std::vector<double>& numbers) {
   return std::make_shared<Array>(
       static_cast<std::int64_t>(numbers.size()),
       arrow::Buffer::FromVector(std::vector<Number>(numbers.begin(), numbers.end())));
-}
-
-arrow::Status Damaged(const RunStore& store, const std::string& name) {
-  return CorruptionError("'", store.Show(name),
-                         "' is not the state of this run; rebuild it with --force");
 }
 
 // Give the numbers of one saved column to the engine, chunk by chunk.
@@ -79,9 +74,9 @@ arrow::Result<std::vector<NodeId>> LoadConnected(const RunStore& store,
 
 }  // namespace
 
-arrow::Result<FileRecord> StageColumns(RunStore& store, const Embedder& embedder,
-                                       const ColumnRange& columns) {
-  const EmbeddingEngine& engine = embedder.engine();
+arrow::Result<FileRecord> StageColumns(RunStore& store, const ColumnFile& file,
+                                       const EmbeddingEngine& engine) {
+  const ColumnRange& columns = file.columns;
   const std::vector<NodeId> connected = engine.ConnectedNodes();
   const std::vector<bool> in_double = engine.Memory().in_double;
   arrow::FieldVector fields = {arrow::field("node", arrow::int32(), false)};
@@ -94,8 +89,7 @@ arrow::Result<FileRecord> StageColumns(RunStore& store, const Embedder& embedder
   ParquetFileOptions options;
   options.row_group_rows = kRowGroupRows;
   ARROW_ASSIGN_OR_RAISE(auto writer,
-                        ParquetFileWriter::Stage(store, RunLayout::Columns(columns.begin),
-                                                 schema, options));
+                        ParquetFileWriter::Stage(store, file.name, schema, options));
   const auto num_rows = static_cast<std::int64_t>(connected.size());
   for (std::int64_t first = 0; first < num_rows; first += kRowGroupRows) {
     const std::int64_t rows = std::min(kRowGroupRows, num_rows - first);
@@ -113,44 +107,32 @@ arrow::Result<FileRecord> StageColumns(RunStore& store, const Embedder& embedder
   return writer->Close();
 }
 
-arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
-                          const ColumnRange& columns, Embedder& embedder) {
-  EmbeddingEngine& engine = embedder.engine();
-  EngineMemory memory;
-  memory.pushed = progress.engine.pushed;
+arrow::Status LoadColumns(const RunStore& store, std::span<const ColumnFile> files,
+                          const EngineMemory& memory, const ColumnRange& columns,
+                          const DynamicGraph& graph, EmbeddingEngine& engine) {
   bool restored = false;
   std::int64_t num_rows = 0;
-  for (const ColumnRange& file : progress.column_files) {
-    const std::string name = RunLayout::Columns(file.begin);
-    if (static_cast<int>(progress.engine.bounds.size()) < file.end ||
-        progress.engine.in_double.size() != progress.engine.bounds.size()) {
-      return Damaged(store, std::string(RunLayout::kProgress));
-    }
+  for (const ColumnFile& file : files) {
     if (!restored) {
-      memory.bounds.assign(progress.engine.bounds.begin() + columns.begin,
-                           progress.engine.bounds.begin() + columns.end);
-      memory.in_double.assign(progress.engine.in_double.begin() + columns.begin,
-                              progress.engine.in_double.begin() + columns.end);
-      const DynamicGraph& graph = embedder.graph().graph();
       ARROW_ASSIGN_OR_RAISE(const auto connected,
-                            LoadConnected(store, name, engine.num_nodes(), graph));
+                            LoadConnected(store, file.name, engine.num_nodes(), graph));
       engine.Restore(graph, connected, memory);
       num_rows = static_cast<std::int64_t>(connected.size());
       restored = true;
     }
-    const int end = std::min(file.end, columns.end);
-    for (int first = std::max(file.begin, columns.begin); first < end;
+    const int end = std::min(file.columns.end, columns.end);
+    for (int first = std::max(file.columns.begin, columns.begin); first < end;
          first += kColumnsAtOnce) {
       const int last = std::min(end, first + kColumnsAtOnce);
       std::vector<std::string> names;
       for (int column = first; column < last; ++column) names.push_back(NameOf(column));
-      ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name, names));
+      ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, file.name, names));
       for (int column = first; column < last; ++column) {
         const auto saved = table->GetColumnByName(NameOf(column));
         const bool in_double = memory.in_double[column - columns.begin];
         if (!saved->type()->Equals(in_double ? arrow::float64() : arrow::float32()) ||
             saved->length() != num_rows) {
-          return Damaged(store, name);
+          return Damaged(store, file.name);
         }
         ARROW_RETURN_NOT_OK(
             RestoreColumn(*saved, in_double, column - columns.begin, engine));
@@ -158,6 +140,36 @@ arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
     }
   }
   return arrow::Status::OK();
+}
+
+arrow::Result<FileRecord> StageColumns(RunStore& store, const Embedder& embedder,
+                                       const ColumnRange& columns) {
+  return StageColumns(store, {RunLayout::Columns(columns.begin), columns},
+                      embedder.engine());
+}
+
+arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
+                          const ColumnRange& columns, Embedder& embedder) {
+  const EngineMemory& all = progress.engine;
+  std::vector<ColumnFile> files;
+  files.reserve(progress.column_files.size());
+  int end = columns.end;
+  for (const ColumnRange& range : progress.column_files) {
+    files.push_back({RunLayout::Columns(range.begin), range});
+    end = std::max(end, range.end);
+  }
+  if (static_cast<int>(all.bounds.size()) < end ||
+      all.in_double.size() != all.bounds.size()) {
+    return Damaged(store, RunLayout::kProgress);
+  }
+  EngineMemory memory;
+  memory.pushed = all.pushed;
+  memory.bounds.assign(all.bounds.begin() + columns.begin,
+                       all.bounds.begin() + columns.end);
+  memory.in_double.assign(all.in_double.begin() + columns.begin,
+                          all.in_double.begin() + columns.end);
+  return LoadColumns(store, files, memory, columns, embedder.graph().graph(),
+                     embedder.engine());
 }
 
 }  // namespace coden

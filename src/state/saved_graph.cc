@@ -7,9 +7,8 @@
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
 #include "coden/store/parquet_file.h"
-#include "coden/store/run_layout.h"
+#include "state/damaged_internal.h"
 
 namespace coden {
 
@@ -35,13 +34,8 @@ std::shared_ptr<arrow::Schema> WindowSchema() {
   });
 }
 
-// Numbers of the state lead into memory, so they are not believed.
-arrow::Status Damaged(const RunStore& store, std::string_view name) {
-  return CorruptionError("'", store.Show(name),
-                         "' is not the state of this run; rebuild it with --force");
-}
-
-arrow::Result<FileRecord> StageWindow(RunStore& store, const EventGraph& graph) {
+arrow::Result<FileRecord> StageWindow(RunStore& store, const std::string& name,
+                                      const EventGraph& graph) {
   arrow::Int32Builder src, dst;
   arrow::Int64Builder time, number;
   for (const PendingExpiry& insertion : graph.pending_expiries()) {
@@ -57,19 +51,19 @@ arrow::Result<FileRecord> StageWindow(RunStore& store, const EventGraph& graph) 
     ARROW_ASSIGN_OR_RAISE(auto column, builder->Finish());
     columns.push_back(std::move(column));
   }
-  return StageParquetFile(store, RunLayout::kWindow,
+  return StageParquetFile(store, name,
                           *arrow::RecordBatch::Make(WindowSchema(), rows, columns));
 }
 
 // Call `edge(src, dst)` for every edge, `present(node)` for every node that is there, and
 // `expiry` for every pending expiry.
 template <typename Edge, typename Present, typename Expiry>
-arrow::Status ReadGraph(const RunStore& store, NodeId num_nodes, const Edge& edge,
-                        const Present& present, const Expiry& expiry) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, RunLayout::kGraph));
+arrow::Status ReadGraph(const RunStore& store, const GraphFiles& files, NodeId num_nodes,
+                        const Edge& edge, const Present& present, const Expiry& expiry) {
+  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, files.graph));
   if (!table->schema()->Equals(*GraphSchema(), /*check_metadata=*/false) ||
       table->num_rows() > num_nodes) {
-    return Damaged(store, RunLayout::kGraph);
+    return Damaged(store, files.graph);
   }
   NodeId node = 0;
   arrow::TableBatchReader batches(*table);
@@ -85,16 +79,16 @@ arrow::Status ReadGraph(const RunStore& store, NodeId num_nodes, const Edge& edg
       NodeId last = kNoNode;
       for (auto i = lists.value_offset(row); i < lists.value_offset(row + 1); ++i) {
         const NodeId end = ends.Value(i);
-        if (end <= last || end >= num_nodes) return Damaged(store, RunLayout::kGraph);
+        if (end <= last || end >= num_nodes) return Damaged(store, files.graph);
         edge(node, last = end);
       }
     }
   }
-  ARROW_ASSIGN_OR_RAISE(const auto window_size, store.Size(RunLayout::kWindow));
+  ARROW_ASSIGN_OR_RAISE(const auto window_size, store.Size(files.window));
   if (!window_size) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto window, ReadParquetFile(store, RunLayout::kWindow));
+  ARROW_ASSIGN_OR_RAISE(const auto window, ReadParquetFile(store, files.window));
   if (!window->schema()->Equals(*WindowSchema(), /*check_metadata=*/false))
-    return Damaged(store, RunLayout::kWindow);
+    return Damaged(store, files.window);
   ARROW_ASSIGN_OR_RAISE(batch, window->CombineChunksToBatch());
   const auto& src = static_cast<const arrow::Int32Array&>(*batch->column(0));
   const auto& dst = static_cast<const arrow::Int32Array&>(*batch->column(1));
@@ -105,7 +99,7 @@ arrow::Status ReadGraph(const RunStore& store, NodeId num_nodes, const Edge& edg
                                   number.Value(row)};
     if (std::min(insertion.src, insertion.dst) < 0 ||
         std::max(insertion.src, insertion.dst) >= num_nodes) {
-      return Damaged(store, RunLayout::kWindow);
+      return Damaged(store, files.window);
     }
     expiry(insertion);
   }
@@ -115,24 +109,26 @@ arrow::Status ReadGraph(const RunStore& store, NodeId num_nodes, const Edge& edg
 }  // namespace
 
 arrow::Result<std::vector<FileRecord>> StageGraph(RunStore& store,
-                                                  const Embedder& embedder) {
-  const DynamicGraph& graph = embedder.graph().graph();
-  const bool directed = embedder.options().graph.directed;
+                                                  const GraphFiles& files,
+                                                  const EventGraph& events,
+                                                  const std::vector<bool>& present) {
+  const DynamicGraph& graph = events.graph();
+  const bool directed = events.options().directed;
   // Sorted neighbours hardly need compression beside their encoding, and it takes longer.
   ParquetFileOptions options;
   options.compression = SnapshotCompression::kNone;
-  ARROW_ASSIGN_OR_RAISE(auto writer, ParquetFileWriter::Stage(store, RunLayout::kGraph,
-                                                              GraphSchema(), options));
+  ARROW_ASSIGN_OR_RAISE(
+      auto writer, ParquetFileWriter::Stage(store, files.graph, GraphSchema(), options));
   auto ends = std::make_shared<arrow::Int32Builder>();
   arrow::ListBuilder lists(arrow::default_memory_pool(), ends,
                            GraphSchema()->field(0)->type());
-  arrow::BooleanBuilder present;
+  arrow::BooleanBuilder there;
   const auto flush = [&]() -> arrow::Status {
-    const std::int64_t rows = present.length();
+    const std::int64_t rows = there.length();
     ARROW_ASSIGN_OR_RAISE(auto neighbours, lists.Finish());
-    ARROW_ASSIGN_OR_RAISE(auto there, present.Finish());
+    ARROW_ASSIGN_OR_RAISE(auto presence, there.Finish());
     return writer->Write(
-        *arrow::RecordBatch::Make(GraphSchema(), rows, {neighbours, there}));
+        *arrow::RecordBatch::Make(GraphSchema(), rows, {neighbours, presence}));
   };
   for (NodeId node = 0; node < graph.num_nodes(); ++node) {
     std::span<const NodeId> neighbours = graph.out_neighbours(node);
@@ -143,21 +139,35 @@ arrow::Result<std::vector<FileRecord>> StageGraph(RunStore& store,
     ARROW_RETURN_NOT_OK(lists.Append());
     ARROW_RETURN_NOT_OK(ends->AppendValues(neighbours.data(),
                                            static_cast<std::int64_t>(neighbours.size())));
-    ARROW_RETURN_NOT_OK(present.Append(embedder.present()[node]));
+    ARROW_RETURN_NOT_OK(there.Append(!present.empty() && present[node]));
     if (ends->length() >= kBatchNeighbours) ARROW_RETURN_NOT_OK(flush());
   }
   ARROW_RETURN_NOT_OK(flush());
-  std::vector<FileRecord> files;
-  ARROW_ASSIGN_OR_RAISE(files.emplace_back(), writer->Close());
-  if (embedder.options().graph.window > 0) {
-    ARROW_ASSIGN_OR_RAISE(files.emplace_back(), StageWindow(store, embedder.graph()));
+  std::vector<FileRecord> staged;
+  ARROW_ASSIGN_OR_RAISE(staged.emplace_back(), writer->Close());
+  if (events.options().window > 0) {
+    ARROW_ASSIGN_OR_RAISE(staged.emplace_back(),
+                          StageWindow(store, files.window, events));
   }
-  return files;
+  return staged;
+}
+
+arrow::Status LoadGraph(const RunStore& store, const GraphFiles& files, NodeId num_nodes,
+                        EventGraph& graph) {
+  return ReadGraph(
+      store, files, num_nodes,
+      [&](NodeId src, NodeId dst) { graph.RestoreEdge(src, dst); }, [](NodeId) {},
+      [&](const PendingExpiry& insertion) { graph.RestoreExpiry(insertion); });
+}
+
+arrow::Result<std::vector<FileRecord>> StageGraph(RunStore& store,
+                                                  const Embedder& embedder) {
+  return StageGraph(store, {}, embedder.graph(), embedder.present());
 }
 
 arrow::Status LoadGraph(const RunStore& store, Embedder& embedder) {
   return ReadGraph(
-      store, embedder.engine().num_nodes(),
+      store, {}, embedder.engine().num_nodes(),
       [&](NodeId src, NodeId dst) { embedder.graph().RestoreEdge(src, dst); },
       [&](NodeId node) { embedder.SetPresent(node); },
       [&](const PendingExpiry& insertion) { embedder.graph().RestoreExpiry(insertion); });
@@ -166,7 +176,7 @@ arrow::Status LoadGraph(const RunStore& store, Embedder& embedder) {
 arrow::Status LoadGraph(const RunStore& store, NodeId num_nodes, ShiftedGraph& graph) {
   graph.Grow(num_nodes);
   return ReadGraph(
-      store, num_nodes, [&](NodeId src, NodeId dst) { graph.RestoreEdge(src, dst); },
+      store, {}, num_nodes, [&](NodeId src, NodeId dst) { graph.RestoreEdge(src, dst); },
       [](NodeId) {},
       [&](const PendingExpiry& insertion) { graph.RestoreExpiry(insertion); });
 }

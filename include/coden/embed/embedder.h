@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <arrow/util/cancel.h>
 
 #include "coden/embed/embedding_engine.h"
+#include "coden/embed/schedule_replay.h"
 #include "coden/graph/event_graph.h"
 #include "coden/pipeline/operator.h"
 #include "coden/read/node_features.h"
@@ -81,22 +81,17 @@ class Embedder : public Operator {
   void SetFeatures(NodeId node, std::span<const float> vector);
   /// Apply the feature updates at or before `time`.
   arrow::Status UpdateFeatures(EventTime time);
-  /// Take every snapshot that is due after the events applied so far.
-  arrow::Status TakeDue(const Emit& emit);
-  /// Say why the embeddings just updated cannot be used, if they cannot.
-  arrow::Status CheckBounds(const SchedulePoint& point);
+  arrow::Status Take(const SchedulePoint& point, const Emit& emit);
   arrow::Status EmitSnapshot(const SchedulePoint& point, const Emit& emit);
 
   EmbedderOptions options_;
-  const Schedule& schedule_;
+  ScheduleReplay replay_;
   NodeFeatures::Updates updates_;
   NodeIdMap& nodes_;
   EventGraph graph_;
   NeighbourhoodChanges changes_;
   EmbeddingEngine engine_;
   std::vector<bool> present_;
-  std::size_t next_point_ = 0;
-  std::int64_t num_events_ = 0;
   EmbedFigures figures_;
   SchemaPtr output_;
 };
