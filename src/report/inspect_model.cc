@@ -2,12 +2,13 @@
 #include <fstream>
 #include <sstream>
 
+#include <arrow/io/file.h>
 #include <nlohmann/json.hpp>
 
 #include "coden/pipeline/error.h"
 #include "coden/store/run_layout.h"
 #include "report/inspect_internal.h"
-#include "report/safetensors_header_internal.h"
+#include "store/safetensors_header_internal.h"
 
 namespace coden {
 
@@ -63,7 +64,8 @@ std::string ShapeText(const std::vector<std::int64_t>& shape) {
 }  // namespace
 
 arrow::Result<Tables> InspectSafetensors(const std::string& file) {
-  ARROW_ASSIGN_OR_RAISE(const auto tensors, ReadSafetensorsHeader(file));
+  ARROW_ASSIGN_OR_RAISE(const auto opened, arrow::io::ReadableFile::Open(file));
+  ARROW_ASSIGN_OR_RAISE(const auto header, ReadSafetensorsHeader(*opened, file));
   ResultsTable table;
   table.title = "Tensors";
   table.columns = {{"tensor", "tensor"},
@@ -73,7 +75,7 @@ arrow::Result<Tables> InspectSafetensors(const std::string& file) {
                    {"bytes", "bytes", ColumnType::kInteger}};
   std::int64_t values = 0;
   std::int64_t bytes = 0;
-  for (const TensorInfo& tensor : tensors) {
+  for (const TensorInfo& tensor : header.tensors) {
     table.rows.push_back({tensor.name, tensor.dtype, ShapeText(tensor.shape),
                           tensor.num_values, tensor.num_bytes});
     values += tensor.num_values;

@@ -74,13 +74,17 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
   std::int64_t bytes = 0;
   std::string settings;
   bool complete = true;
+  bool trained_before = false;
   for (const PartRecord& part : manifest.parts) {
     ARROW_RETURN_NOT_OK(CheckFiles(*store, part));
     for (const FileRecord& file : part.files) {
       ++files;
       bytes += file.size;
     }
-    complete = complete && part.complete;
+    // A model and its predictions may be of before rows were added; nothing is missing.
+    const bool follows = part.name == kTrainPart || part.name == kPredictPart;
+    complete = complete && (part.complete || follows);
+    trained_before = trained_before || (part.name == kTrainPart && !part.complete);
     settings += part.parameters + "\n";
   }
 
@@ -88,6 +92,8 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
   facts.Add("directory", store->Show());
   facts.Add("commits", static_cast<std::int64_t>(manifest.number));
   facts.Add("complete", std::string(complete ? "yes" : "no: run it again to go on"));
+  if (trained_before)
+    facts.Add("trained", std::string("before the last rows were added"));
   facts.Add("files", files);
   facts.Add("bytes", bytes);
   if (const FileRecord* schedule = manifest.FindFile(RunLayout::kSchedule)) {

@@ -55,8 +55,9 @@ bool IsOutput(std::string_view name) {
        {RunLayout::kSnapshots, RunLayout::kState, RunLayout::kModel, RunLayout::kStage}) {
     if (name.starts_with(std::string(folder) + "/")) return true;
   }
-  for (const std::string_view file : {RunLayout::kSchedule, RunLayout::kPredictions,
-                                      RunLayout::kMetrics, RunLayout::kMetricsLog}) {
+  for (const std::string_view file :
+       {RunLayout::kSchedule, RunLayout::kPredictions, RunLayout::kForecast,
+        RunLayout::kMetrics, RunLayout::kMetricsLog}) {
     if (name == file) return true;
   }
   return false;

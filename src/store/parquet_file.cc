@@ -174,14 +174,19 @@ arrow::Result<std::unique_ptr<ParquetFileWriter>> MakeWriter(
   return writer;
 }
 
-arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
-    std::shared_ptr<arrow::io::RandomAccessFile> file,
-    const std::vector<std::string>& columns) {
+arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> OpenChecked(
+    std::shared_ptr<arrow::io::RandomAccessFile> file) {
   parquet::ReaderProperties properties;
   properties.set_page_checksum_verification(true);
   parquet::arrow::FileReaderBuilder builder;
   ARROW_RETURN_NOT_OK(builder.Open(std::move(file), properties));
-  ARROW_ASSIGN_OR_RAISE(auto reader, builder.Build());
+  return builder.Build();
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
+    std::shared_ptr<arrow::io::RandomAccessFile> file,
+    const std::vector<std::string>& columns) {
+  ARROW_ASSIGN_OR_RAISE(const auto reader, OpenChecked(std::move(file)));
   if (columns.empty()) return reader->ReadTable();
   std::vector<int> leaves;
   const auto& schema = *reader->parquet_reader()->metadata()->schema();
@@ -273,6 +278,26 @@ arrow::Status Unreadable(const arrow::Status& status, const std::string& shown) 
 }
 
 }  // namespace
+
+arrow::Status CopyParquetRows(const RunStore& store, std::string_view name,
+                              ParquetFileWriter& writer) {
+  const auto copy = [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto file, store.OpenInput(name));
+    ARROW_ASSIGN_OR_RAISE(const auto reader, OpenChecked(std::move(file)));
+    for (int group = 0; group < reader->num_row_groups(); ++group) {
+      ARROW_ASSIGN_OR_RAISE(const auto table, reader->ReadRowGroup(group));
+      arrow::TableBatchReader batches(*table);
+      for (std::shared_ptr<arrow::RecordBatch> batch;;) {
+        ARROW_RETURN_NOT_OK(batches.ReadNext(&batch));
+        if (batch == nullptr) break;
+        ARROW_RETURN_NOT_OK(writer.Write(*batch));
+      }
+    }
+    return arrow::Status::OK();
+  };
+  const arrow::Status status = copy();
+  return status.ok() ? status : Unreadable(status, store.Show(name));
+}
 
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     std::shared_ptr<arrow::io::RandomAccessFile> file, const std::string& shown,

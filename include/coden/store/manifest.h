@@ -36,11 +36,15 @@ struct InputRecord {
 /// The names of the parts of a run.
 inline constexpr std::string_view kEmbedPart = "embed";  ///< read to snapshot
 inline constexpr std::string_view kTrainPart = "train";
+/// What an unfinished training has come to.
+inline constexpr std::string_view kTrainingPart = "training";
+/// What the model says of prediction times that came after its training.
+inline constexpr std::string_view kPredictPart = "predict";
 
 struct PartRecord {
   std::string name;
-  /// False: snapshots of its schedule are still to come, or, for `train`, rows were added
-  /// since it was made.
+  /// False: snapshots of its schedule are still to come, or, for `train` and `predict`,
+  /// rows were added since it was made.
   bool complete = true;
   std::string version;      ///< of the tool that made it
   std::string fingerprint;  ///< of everything it depends on

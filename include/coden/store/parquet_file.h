@@ -50,6 +50,11 @@ class ParquetFileWriter {
   virtual arrow::Result<FileRecord> Close() = 0;
 };
 
+/// Write all rows of a file of the run to `writer`, a row group at a time: a longer file
+/// of the same schema begins with them.
+arrow::Status CopyParquetRows(const RunStore& store, std::string_view name,
+                              ParquetFileWriter& writer);
+
 /// Write `batch` as one file of a run; see ParquetFileWriter::Stage.
 arrow::Result<FileRecord> StageParquetFile(RunStore& store, std::string_view name,
                                            const arrow::RecordBatch& batch,

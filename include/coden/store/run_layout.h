@@ -10,6 +10,7 @@ struct RunLayout {
   static constexpr std::string_view kSnapshots = "snapshots";
   static constexpr std::string_view kSchedule = "schedule.parquet";
   static constexpr std::string_view kPredictions = "predictions.parquet";
+  static constexpr std::string_view kForecast = "forecast.parquet";
   static constexpr std::string_view kMetrics = "metrics.parquet";
   static constexpr std::string_view kMetricsLog = "metrics.jsonl";
   static constexpr std::string_view kReport = "report.html";
@@ -22,6 +23,10 @@ struct RunLayout {
   static constexpr std::string_view kProgress = "state/progress.json";
   static constexpr std::string_view kGraph = "state/graph.parquet";
   static constexpr std::string_view kWindow = "state/window.parquet";
+  static constexpr std::string_view kTraining = "state/training.safetensors";
+  static constexpr std::string_view kModelState = "state/model.safetensors";
+  static constexpr std::string_view kLabelProgress = "state/labels.json";
+  static constexpr std::string_view kLabels = "state/labels.parquet";
   static constexpr std::string_view kCommits = "_coden";
   static constexpr std::string_view kStage = "_coden/stage";
   static constexpr std::string_view kLock = "_coden/lock";
@@ -32,6 +37,12 @@ struct RunLayout {
   static std::string Snapshot(int snapshot);
   /// state/columns-0.parquet: the state of the columns from `first` on
   static std::string Columns(int first);
+  /// state/labels-w0-graph.parquet, state/labels-w0-window.parquet and
+  /// state/labels-w0-a1-columns.parquet: the state of the label columns, by the numbers
+  /// of window and alpha
+  static std::string LabelGraph(int window);
+  static std::string LabelWindow(int window);
+  static std::string LabelColumns(int window, int alpha);
 };
 
 }  // namespace coden

@@ -1,4 +1,4 @@
-#include "report/safetensors_header_internal.h"
+#include "store/safetensors_header_internal.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,6 @@
 #include <optional>
 
 #include <arrow/buffer.h>
-#include <arrow/io/file.h>
 #include <nlohmann/json.hpp>
 
 #include "coden/pipeline/error.h"
@@ -51,14 +50,9 @@ std::optional<std::int64_t> Size(const json& value, std::int64_t limit) {
   return static_cast<std::int64_t>(size);
 }
 
-struct Placed {
-  TensorInfo tensor;
-  std::int64_t begin;
-};
-
 // One entry of the header; `data_bytes` come after the header. The error is the reason.
-arrow::Result<Placed> ParseTensor(const std::string& name, const json& entry,
-                                  std::int64_t data_bytes) {
+arrow::Result<TensorInfo> ParseTensor(const std::string& name, const json& entry,
+                                      std::int64_t data_bytes) {
   const auto damaged = [&name](const char* reason) {
     return arrow::Status::Invalid("tensor '", name, "' ", reason);
   };
@@ -68,14 +62,13 @@ arrow::Result<Placed> ParseTensor(const std::string& name, const json& entry,
       entry["data_offsets"].size() != 2) {
     return damaged("has no dtype, shape and data_offsets");
   }
-  Placed placed{{name, entry["dtype"].get<std::string>(), {}}, 0};
-  TensorInfo& tensor = placed.tensor;
+  TensorInfo tensor{name, entry["dtype"].get<std::string>(), {}};
   const auto bits = BitsOf(tensor.dtype);
   if (!bits) return damaged("has a dtype that the format does not know");
   const auto begin = Size(entry["data_offsets"][0], data_bytes);
   const auto end = Size(entry["data_offsets"][1], data_bytes);
   if (!begin || !end || *begin > *end) return damaged("lies outside the file");
-  placed.begin = *begin;
+  tensor.offset = *begin;
   tensor.num_bytes = *end - *begin;
   for (const json& extent : entry["shape"]) {
     const auto size = Size(extent, data_bytes);
@@ -90,50 +83,53 @@ arrow::Result<Placed> ParseTensor(const std::string& name, const json& entry,
       tensor.num_values * (*bits / 8) != tensor.num_bytes) {
     return damaged("has a shape that does not fit its bytes");
   }
-  return placed;
+  return tensor;
 }
 
-arrow::Result<std::vector<TensorInfo>> ReadHeader(const std::string& path) {
-  ARROW_ASSIGN_OR_RAISE(const auto file, arrow::io::ReadableFile::Open(path));
-  ARROW_ASSIGN_OR_RAISE(const std::int64_t file_bytes, file->GetSize());
+arrow::Result<SafetensorsHeader> ReadHeader(arrow::io::RandomAccessFile& file) {
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t file_bytes, file.GetSize());
   std::uint64_t header_bytes = 0;
   constexpr auto kLengthBytes = static_cast<std::int64_t>(sizeof(header_bytes));
   if (file_bytes < kLengthBytes) return arrow::Status::Invalid("it is too short");
-  ARROW_RETURN_NOT_OK(file->ReadAt(0, kLengthBytes, &header_bytes).status());
+  ARROW_RETURN_NOT_OK(file.ReadAt(0, kLengthBytes, &header_bytes).status());
   if (header_bytes > kMaxHeaderBytes ||
       header_bytes > static_cast<std::uint64_t>(file_bytes - kLengthBytes)) {
     return arrow::Status::Invalid("its header is longer than the file: ", header_bytes,
                                   " bytes");
   }
   const auto header_size = static_cast<std::int64_t>(header_bytes);
-  ARROW_ASSIGN_OR_RAISE(const auto text, file->ReadAt(kLengthBytes, header_size));
+  ARROW_ASSIGN_OR_RAISE(const auto text, file.ReadAt(kLengthBytes, header_size));
   const auto* begin = text->data();
   const json header = json::parse(begin, begin + text->size(), /*cb=*/nullptr,
                                   /*allow_exceptions=*/false);
   if (!header.is_object()) return arrow::Status::Invalid("its header is no JSON object");
 
-  std::vector<Placed> placed;
+  SafetensorsHeader found;
+  const std::int64_t data_begin = kLengthBytes + header_size;
   for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") continue;
-    ARROW_ASSIGN_OR_RAISE(
-        auto tensor, ParseTensor(name, entry, file_bytes - kLengthBytes - header_size));
-    placed.push_back(std::move(tensor));
+    if (name == "__metadata__") {
+      for (const auto& [key, value] : entry.items()) {
+        if (value.is_string()) found.metadata.emplace(key, value.get<std::string>());
+      }
+      continue;
+    }
+    ARROW_ASSIGN_OR_RAISE(auto tensor, ParseTensor(name, entry, file_bytes - data_begin));
+    tensor.offset += data_begin;
+    found.tensors.push_back(std::move(tensor));
   }
-  std::sort(placed.begin(), placed.end(),
-            [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
-  std::vector<TensorInfo> tensors;
-  tensors.reserve(placed.size());
-  for (Placed& tensor : placed) tensors.push_back(std::move(tensor.tensor));
-  return tensors;
+  std::sort(found.tensors.begin(), found.tensors.end(),
+            [](const TensorInfo& a, const TensorInfo& b) { return a.offset < b.offset; });
+  return found;
 }
 
 }  // namespace
 
-arrow::Result<std::vector<TensorInfo>> ReadSafetensorsHeader(const std::string& path) {
-  auto tensors = ReadHeader(path);
-  if (tensors.ok()) return tensors;
-  return WithFault(tensors.status(), Fault::kCorruption,
-                   "the weights '" + path + "' are damaged: ");
+arrow::Result<SafetensorsHeader> ReadSafetensorsHeader(arrow::io::RandomAccessFile& file,
+                                                       const std::string& shown) {
+  auto header = ReadHeader(file);
+  if (header.ok()) return header;
+  return WithFault(header.status(), Fault::kCorruption,
+                   "the weights '" + shown + "' are damaged: ");
 }
 
 }  // namespace coden
