@@ -12,6 +12,7 @@
 
 #include "coden/graph/node_id_map.h"
 #include "coden/pipeline/error.h"
+#include "coden/snapshot/snapshot_cache.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 
@@ -156,6 +157,10 @@ arrow::Result<SnapshotRows> SnapshotRows::LaidUnder(const SnapshotRows& own) con
 
 arrow::Result<SnapshotRows> SnapshotReader::Read(const SchedulePoint& point,
                                                  std::int64_t num_channels) {
+  if (cache_ != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(auto kept, cache_->Find(point.snapshot));
+    if (kept) return *std::move(kept);
+  }
   const auto read = [&](int snapshot) -> arrow::Result<SnapshotRows> {
     const std::string name = RunLayout::Snapshot(snapshot);
     ARROW_ASSIGN_OR_RAISE(SnapshotRows rows, SnapshotRows::Read(store_, name));

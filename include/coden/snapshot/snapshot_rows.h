@@ -21,6 +21,17 @@ class SnapshotRows {
   /// Of a snapshot that is not full these are only the rows its file holds.
   static arrow::Result<SnapshotRows> Read(const RunStore& store, const std::string& name);
 
+  /// Rows that are in memory: `num_channels` of `numbers` for each of `nodes`.
+  static SnapshotRows Make(std::shared_ptr<arrow::Array> nodes,
+                           std::shared_ptr<arrow::FloatArray> numbers,
+                           std::int64_t num_channels) {
+    SnapshotRows rows;
+    rows.nodes_ = std::move(nodes);
+    rows.numbers_ = std::move(numbers);
+    rows.num_channels_ = num_channels;
+    return rows;
+  }
+
   std::int64_t num_rows() const { return nodes_->length(); }
   /// 0 for a file of lists that has no rows.
   std::int64_t num_channels() const { return num_channels_; }
@@ -43,12 +54,15 @@ class SnapshotRows {
   std::int64_t num_channels_ = 0;
 };
 
+class SnapshotCache;
+
 /// Read whole snapshots, put together with those they rest on. Going through them in
 /// order reads every file once.
 class SnapshotReader {
  public:
-  /// `store` must outlive the reader.
-  explicit SnapshotReader(const RunStore& store) : store_(store) {}
+  /// Rows that `cache` has are taken from there. Both must outlive the reader.
+  explicit SnapshotReader(const RunStore& store, const SnapshotCache* cache = nullptr)
+      : store_(store), cache_(cache) {}
 
   /// The rows of a snapshot that is written, with `num_channels` numbers each unless that
   /// is 0.
@@ -57,6 +71,7 @@ class SnapshotReader {
 
  private:
   const RunStore& store_;
+  const SnapshotCache* cache_;
   std::optional<int> base_;  // the full snapshot that is held
   SnapshotRows base_rows_;
 };
