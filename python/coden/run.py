@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,11 @@ from coden.manifest import (
     CommittedFile,
     Manifest,
     newest_manifest,
+    open_file,
     open_parquet,
     read_parquet,
 )
+from coden.model_files import CONFIG, WEIGHTS, ModelFile
 from coden.node_ids import node_ids
 from coden.schedule import Schedule
 from coden.sequence import FileRows, Sequence, gather
@@ -27,7 +29,11 @@ from coden.snapshot import Snapshot, laid_over
 from coden.storage import Storage
 from coden.verification import Verification, verify
 
+if TYPE_CHECKING:
+    from coden.model import Model
+
 SCHEDULE = "schedule.parquet"
+MODEL_FOLDER = "model"
 
 
 def load(location: str | os.PathLike[str], *, filesystem: pa.fs.FileSystem | None = None) -> "Run":
@@ -127,6 +133,17 @@ class Run:
 
         return gather(ids, plan, np.zeros((len(ids), len(plan), self.dim), dtype), read)
 
+    def snapshots_until(self, prediction: int) -> list[int]:
+        """Numbers of the snapshots that a prediction may use; the last is at its time."""
+        numbers = self._schedule.numbers
+        return numbers[: numbers.index(self._schedule.at_prediction(prediction)) + 1]
+
+    def model(self) -> "Model":
+        """The trained model, as a module of PyTorch; needs torch and safetensors."""
+        from coden.model import read_model
+
+        return read_model(self._model_file(CONFIG), self._model_file(WEIGHTS))
+
     def verify(self) -> Verification:
         """Recheck every file of the newest manifest: size, and xxh3 with the package xxhash."""
         return verify(self._storage)
@@ -167,6 +184,14 @@ class Run:
         if file is None:
             raise RunError(f"'{self._storage.path(path)}' is not committed: no manifest names it")
         return file
+
+    def _model_file(self, name: str) -> ModelFile:
+        path = f"{MODEL_FOLDER}/{name}"
+        file = self._manifest.files.get(path)
+        if file is None:
+            raise RunError(f"'{self._storage.name}' has no model: coden train writes it")
+        with open_file(self._storage, file) as handle:
+            return ModelFile(self._storage.path(path), handle.read())
 
     def _table(self, path: str) -> pa.Table | None:
         file = self._manifest.files.get(path)

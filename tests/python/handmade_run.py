@@ -35,12 +35,12 @@ class HandmadeRun:
         where = self.folder / path
         where.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table, where, **options)
-        self.files[path] = {
-            "path": path,
-            "size": where.stat().st_size,
-            "rows": table.num_rows,
-            "xxh3": "0" * 16,
-        }
+        self.name(path, table.num_rows)
+
+    def name(self, path, rows=0):
+        """Let the next manifest name a file that is there."""
+        size = (self.folder / path).stat().st_size
+        self.files[path] = {"path": path, "size": size, "rows": rows, "xxh3": "0" * 16}
 
     def add(self, nodes, values, base=None, **options):
         """Add a snapshot; with `base`, one that holds only the rows that changed."""

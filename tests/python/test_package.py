@@ -1,5 +1,6 @@
 """The package is typed, can be built, and its page says what is so."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -9,6 +10,7 @@ import zipfile
 
 import coden
 import pytest
+from handmade_model import HandmadeModel
 from small_run import ROOT, embed
 
 PACKAGE = ROOT / "python"
@@ -43,6 +45,29 @@ def test_the_page_can_be_run_with_torch(page):
     pytest.importorskip("torch")
     exec(compile(blocks("python torch"), "README.md", "exec"), page)
     assert page["embeddings"].shape == page["sequence"].embeddings.shape
+
+
+def commit_model(run):
+    """Let the newest manifest name a model with random weights."""
+    HandmadeModel().write(run / "model")
+    manifest = max((run / "_coden").glob("manifest-*.json"))
+    content = json.loads(manifest.read_text())
+    for file in (run / "model").iterdir():
+        entry = {"path": f"model/{file.name}", "size": file.stat().st_size, "xxh3": "0" * 16}
+        content["parts"][0]["files"].append(entry)
+    manifest.write_text(json.dumps(content))
+
+
+def test_the_page_can_be_run_with_a_model(page, tmp_path):
+    for package in ["torch", "safetensors", "onnxscript"]:
+        pytest.importorskip(package)
+    commit_model(tmp_path / "runs" / "my")
+    page["run"] = coden.load("runs/my")
+    exec(compile(blocks("python model"), "README.md", "exec"), page)
+    assert (tmp_path / "model.onnx").stat().st_size > 1000
+    assert page["table"].num_rows == len(page["last"].nodes) and page["some"].num_rows == 2
+    by_history = page["model"](page["history"], [page["history"].shape[2] - 1])[:, 0]
+    assert (page["logits"] - by_history).abs().max() < 1e-5
 
 
 def test_mypy_strict(tmp_path):
