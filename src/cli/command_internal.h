@@ -57,6 +57,8 @@ arrow::Status EmbedCommand(const CommandLine& line, const RunContext& context,
                            std::string* output);
 arrow::Status TrainCommand(const CommandLine& line, const RunContext& context,
                            std::string* output);
+arrow::Status PredictCommand(const CommandLine& line, const RunContext& context,
+                             std::string* output);
 arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
                             std::string* output);
 arrow::Status PlanCommand(const CommandLine& line, const RunContext& context,

@@ -51,6 +51,8 @@ std::span<const FlagHelp> CommonFlags() {
        /*takes_value=*/false},
       {"force", "", "Rebuild what is there instead of refusing or skipping.", "",
        /*takes_value=*/false},
+      {"resume", "", "Go on with an interrupted training, and do not start another.", "",
+       /*takes_value=*/false},
       {"log-format", "text or json", "Form of the lines on standard error.", "text"},
       {"format", "table, json or csv",
        "Form of the results on standard output; `settings` also has markdown.", "table"},
@@ -99,6 +101,8 @@ arrow::Result<CommandLine> ParseCommandLine(const std::vector<std::string>& argu
       line.quiet = true;
     } else if (name == "force") {
       line.force = true;
+    } else if (name == "resume") {
+      line.resume = true;
     } else if (name == "log-format") {
       const std::string& value = option.value.at(0);
       if (value != "text" && value != "json") {

@@ -28,6 +28,7 @@ struct CommandLine {
   bool help = false;
   bool quiet = false;
   bool force = false;
+  bool resume = false;
   LogFormat log_format = LogFormat::kText;
 };
 

@@ -53,8 +53,15 @@ class StepConsole : public Console {
     unit_ = unit;
     total_ = total;
     done_ = 0;
+    said_.clear();
     start_ = shown_ = Clock::now();
     OnBegin();
+  }
+
+  void Say(std::string_view what) override {
+    said_ = Clean(what);
+    // What is said is worth a line of its own, however soon it comes.
+    if (shows_all_said()) shown_ = {};
   }
 
   void Advance(std::int64_t done) override {
@@ -70,6 +77,7 @@ class StepConsole : public Console {
 
  protected:
   virtual double seconds_between_shows() const = 0;
+  virtual bool shows_all_said() const { return true; }
   virtual void OnBegin() = 0;
   virtual void OnAdvance() = 0;
   virtual void OnEnd(const std::string& summary) = 0;
@@ -94,6 +102,7 @@ class StepConsole : public Console {
                            : FormatCount(static_cast<std::int64_t>(rate()))) +
             "/s";
     if (total_ > 0 && done_ > 0) text += ", " + Seconds(seconds_left()) + " left";
+    if (!said_.empty()) text = said_ + ", " + text;
     return text;
   }
 
@@ -101,6 +110,7 @@ class StepConsole : public Console {
   std::string unit_;
   std::int64_t total_ = 0;
   std::int64_t done_ = 0;
+  std::string said_;  // of the step, last
 
  private:
   Clock::time_point start_;
@@ -145,6 +155,7 @@ class TerminalConsole : public PlainConsole {
 
  protected:
   double seconds_between_shows() const override { return kSecondsBetweenDraws; }
+  bool shows_all_said() const override { return false; }
   void OnBegin() override { Draw(); }
   void OnAdvance() override { Draw(); }
   void OnEnd(const std::string& summary) override {
@@ -178,7 +189,7 @@ class JsonConsole : public StepConsole {
   explicit JsonConsole(bool quiet) : quiet_(quiet) {}
 
   void Note(std::string_view message) override {
-    Say({{"event", "note"}, {"message", Clean(message)}});
+    Tell({{"event", "note"}, {"message", Clean(message)}});
   }
   void Error(const arrow::Status& status) override {
     Write({{"event", "error"},
@@ -189,20 +200,23 @@ class JsonConsole : public StepConsole {
  protected:
   double seconds_between_shows() const override { return kSecondsBetweenLines; }
   void OnBegin() override {
-    Say({{"event", "begin"}, {"step", step_}, {"unit", unit_}, {"total", total_}});
+    Tell({{"event", "begin"}, {"step", step_}, {"unit", unit_}, {"total", total_}});
   }
   void OnAdvance() override {
-    Say({{"event", "advance"}, {"step", step_}, {"done", done_}, {"total", total_}});
+    nlohmann::json line = {
+        {"event", "advance"}, {"step", step_}, {"done", done_}, {"total", total_}};
+    if (!said_.empty()) line["said"] = said_;
+    Tell(line);
   }
   void OnEnd(const std::string& summary) override {
-    Say({{"event", "end"},
-         {"step", step_},
-         {"seconds", elapsed()},
-         {"summary", summary}});
+    Tell({{"event", "end"},
+          {"step", step_},
+          {"seconds", elapsed()},
+          {"summary", summary}});
   }
 
  private:
-  void Say(const nlohmann::json& line) const {
+  void Tell(const nlohmann::json& line) const {
     if (!quiet_) Write(line);
   }
   static void Write(const nlohmann::json& line) {

@@ -67,6 +67,11 @@ arrow::Result<arrow::StopToken> StopOnSignals() {
 
 arrow::Status RunTool(const std::vector<std::string>& arguments,
                       std::unique_ptr<Console>* console) {
+  if (arguments.size() == 2 && arguments[0] == "help") {
+    ARROW_ASSIGN_OR_RAISE(const Command command, FindCommand(arguments[1]));
+    std::fputs(CommandHelp(command).c_str(), stdout);
+    return arrow::Status::OK();
+  }
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "help") {
     std::fputs(GeneralHelp().c_str(), arguments.empty() ? stderr : stdout);
     return arguments.empty() ? UsageError("give a command") : arrow::Status::OK();

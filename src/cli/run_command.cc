@@ -31,7 +31,7 @@ ResultsTable PartsTable(const Manifest& manifest) {
                    {"given", "gives"},
                    {"seconds", "seconds", ColumnType::kReal, /*digits=*/2}};
   for (const PartRecord& part : manifest.parts) {
-    if (part.name == kTrainPart && !part.complete) continue;  // of before rows were added
+    if (part.name != kEmbedPart && !part.complete) continue;  // of before rows were added
     for (const StageFigure& figure : part.figures) {
       table.rows.push_back({figure.name, figure.taken, figure.given, figure.seconds});
     }
@@ -53,9 +53,15 @@ arrow::Result<std::string> Results(const Settings& settings, const Manifest& man
 arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext& context,
                             std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+  if (line.resume && (line.force || goal == Goal::kEmbed)) {
+    return UsageError(line.force ? "--resume goes on with a training that --force would "
+                                   "throw away: give one of them"
+                                 : "--resume is for `run` and `train`");
+  }
   RunRequest request;
   request.goal = goal;
   request.force = line.force;
+  request.resume = line.resume;
   request.train = TrainingOfThisBuild();
   auto up_to_date = RunPipeline(settings, request, context);
   if (FaultOf(up_to_date.status()) == Fault::kCorruption &&

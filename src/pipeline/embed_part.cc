@@ -27,12 +27,13 @@ arrow::Result<Schedule> ReadSchedule(const RunStore& store, std::string_view nam
 class EmbedPart {
  public:
   EmbedPart(const Settings& settings, const Fingerprints& prints, RunStore& store,
-            Manifest* manifest, const RunContext& context)
+            Manifest* manifest, const RunContext& context, Operator* before_writer)
       : settings_(settings),
         prints_(prints),
         store_(store),
         manifest_(manifest),
-        context_(context) {}
+        context_(context),
+        before_writer_(before_writer) {}
 
   // Everything from the start of the log. Whatever can refuse the run comes before the
   // files of an earlier one are touched.
@@ -42,7 +43,8 @@ class EmbedPart {
                           RunSchedulePass(settings_, inputs_, context_));
     schedule_ = pass.schedule;
     ARROW_RETURN_NOT_OK(Plan(pass.progress));
-    ARROW_RETURN_NOT_OK(Withdraw(store_, {kEmbedPart, kTrainPart}, manifest_));
+    ARROW_RETURN_NOT_OK(Withdraw(
+        store_, {kEmbedPart, kTrainPart, kTrainingPart, kPredictPart}, manifest_));
     ARROW_RETURN_NOT_OK(Recover(store_, manifest_));
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
     return EmbedRest({});
@@ -181,9 +183,12 @@ class EmbedPart {
                           store_.StageText(RunLayout::kProgress, ToJson(progress_)));
     for (FileRecord* file : {&plan, &nodes, &progress})
       part.ReplaceFile(std::move(*file));
-    // What was trained before stands until it is trained anew, and is marked.
-    if (const PartRecord* trained = next.Find(kTrainPart)) {
-      PartRecord stale = *trained;
+    next.Drop(kTrainingPart);
+    // What was trained and predicted before stands until it is made anew, and is marked.
+    for (const std::string_view name : {kTrainPart, kPredictPart}) {
+      const PartRecord* found = next.Find(name);
+      if (found == nullptr) continue;
+      PartRecord stale = *found;
       stale.complete = false;
       next.Replace(std::move(stale));
     }
@@ -203,7 +208,8 @@ class EmbedPart {
                                           progress_,
                                           {open.fingerprint, open.parameters,
                                            InputFingerprint(open.inputs)},
-                                          columns_per_pass_},
+                                          columns_per_pass_,
+                                          before_writer_},
                                          store_, checkpointer, context_));
     const auto& bounds = embedded.error_bounds;
     const double worst =
@@ -243,6 +249,7 @@ class EmbedPart {
   RunStore& store_;
   Manifest* manifest_;
   const RunContext& context_;
+  Operator* before_writer_;
   RunInputs inputs_;
   Schedule schedule_;
   RunProgress progress_;
@@ -273,8 +280,9 @@ arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> 
 
 arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
-                                     Manifest* manifest, const RunContext& context) {
-  EmbedPart work(settings, prints, store, manifest, context);
+                                     Manifest* manifest, const RunContext& context,
+                                     Operator* before_writer) {
+  EmbedPart work(settings, prints, store, manifest, context, before_writer);
   const PartRecord* found = manifest->Find(kEmbedPart);
   if (found == nullptr || rebuild) return work.Rebuild();
   const PartRecord existing = *found;

@@ -3,6 +3,7 @@
 #include <arrow/status.h>
 
 #include "coden/pipeline/fingerprint.h"
+#include "coden/pipeline/operator.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
 #include "coden/store/manifest.h"
@@ -15,10 +16,12 @@ namespace coden {
 ///   - a schedule that is not embedded to its end: go on where the last commit was;
 ///   - more rows in the log or the features than before: schedule and embed these;
 ///   - settings and inputs unchanged: nothing.
-/// Anything else is refused, and then nothing has been touched.
+/// Anything else is refused, and then nothing has been touched. Rows of snapshots that
+/// are made pass through `before_writer`, where there is one.
 arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
-                                     Manifest* manifest, const RunContext& context);
+                                     Manifest* manifest, const RunContext& context,
+                                     Operator* before_writer = nullptr);
 
 /// The error of a run directory whose embedding was made in another way.
 arrow::Status AnotherRun(const RunStore& store, const Settings& settings,

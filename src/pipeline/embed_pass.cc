@@ -95,6 +95,7 @@ class EmbedPasses {
         outlet.push_back(&spiller.emplace(*spills.emplace_back(std::move(spill))));
       } else {
         if (!spills.empty()) outlet.push_back(&joiner.emplace(spills));
+        if (task_.before_writer != nullptr) outlet.push_back(task_.before_writer);
         outlet.push_back(&writer);
       }
       ARROW_RETURN_NOT_OK(RunSlice(slice, outlet));

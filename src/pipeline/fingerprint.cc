@@ -16,6 +16,7 @@ constexpr std::string_view kEdges = "edges";
 constexpr std::string_view kFeatures = "features";
 constexpr std::string_view kUpdates = "feature_updates";
 constexpr std::string_view kLabels = "labels";
+constexpr std::string_view kSplit = "split";
 
 std::string Hash(std::string_view text) { return HashOf(text.data(), text.size()); }
 
@@ -93,9 +94,9 @@ bool GoesOn(std::string_view key, std::string_view now, std::string_view before)
 std::string ResultSettings(const Settings& settings,
                            std::initializer_list<std::string_view> sections) {
   constexpr std::string_view kNoEffect[] = {
-      "input.edges",      "input.features", "input.feature_updates",
-      "input.labels",     "input.label",    "input.label_time",
-      "input.batch_rows", "input.late",     "embed.audit"};
+      "input.edges", "input.features",   "input.feature_updates", "input.labels",
+      "input.label", "input.label_time", "input.split",           "input.batch_rows",
+      "input.late",  "embed.audit"};
   std::string text;
   for (const Setting& setting : AllSettings()) {
     if (std::find(sections.begin(), sections.end(), setting.section()) ==
@@ -137,6 +138,10 @@ arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
   if (settings.snapshot.nodes == SnapshotNodes::kLabelled) {
     prints.embed_inputs.insert(prints.embed_inputs.end(), prints.train_inputs.begin(),
                                prints.train_inputs.end());
+  }
+  if (settings.train.split_by == SplitKind::kFile) {
+    ARROW_RETURN_NOT_OK(
+        Identify(input.split, kSplit, known, known_first, &prints.train_inputs));
   }
   prints.embed = Hash(std::string(kVersion) + "\n" + EmbedParameters(settings) +
                       Contents(prints.embed_inputs));

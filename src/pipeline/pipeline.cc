@@ -12,7 +12,9 @@
 #include "coden/read/input_agreement.h"
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
+#include "coden/snapshot/snapshot_cache.h"
 #include "coden/store/commit.h"
+#include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
 #include "coden/store/run_lock.h"
 #include "coden/version.h"
@@ -79,46 +81,105 @@ bool Barren(const PartRecord& part) {
          });
 }
 
-arrow::Result<PartRecord> RunTrainPart(const Settings& settings,
-                                       const Fingerprints& prints,
-                                       const TrainStage& train, RunStore& store,
-                                       const RunContext& context) {
-  if (!train) {
-    return UsageError(
-        "this program was built without training; build with -Dtrain=enabled");
-  }
-  const auto start = std::chrono::steady_clock::now();
-  ARROW_ASSIGN_OR_RAISE(TrainSummary summary, train(settings, store, context));
-  PartRecord part;
-  part.name = kTrainPart;
-  part.version = kVersion;
-  part.fingerprint = prints.train;
-  constexpr std::string_view kTrainSection[] = {"train"};
-  part.parameters = ToIni(settings, kTrainSection);
-  part.inputs = prints.train_inputs;
-  part.figures = {
-      {"train", CountOf(summary.num_labelled, "labelled nodes"),
-       "average Micro-F1 " + FormatFixed(100.0 * summary.micro_f1_average, 2) + " %",
-       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
-  if (summary.num_unknown > 0) {
-    part.notes.push_back(
-        CountOf(summary.num_unknown, "labelled nodes are in no snapshot: left out"));
-  }
-  part.files = std::move(summary.files);
-  return part;
-}
+// Train, going on from what an interrupted training has left, and commit the result.
+class TrainPart {
+ public:
+  TrainPart(const Settings& settings, const Fingerprints& prints, RunStore& store,
+            Manifest* manifest, const RunContext& context)
+      : settings_(settings),
+        prints_(prints),
+        store_(store),
+        manifest_(manifest),
+        context_(context) {}
 
-// Bad labels are found before the long work, not after it.
-arrow::Status CheckLabels(const Settings& settings, const RunContext& context) {
-  ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings.input));
-  if (labels.timed || labels.other_columns.empty()) return arrow::Status::OK();
+  // What was saved by a training with these settings and inputs; empty where none was.
+  arrow::Result<std::string> Saved() const {
+    const PartRecord* saved = manifest_->Find(kTrainingPart);
+    if (saved == nullptr || saved->fingerprint != prints_.train) return std::string();
+    ARROW_ASSIGN_OR_RAISE(std::string bytes, store_.ReadText(RunLayout::kTraining));
+    const FileRecord* record = saved->FindFile(RunLayout::kTraining);
+    if (record == nullptr || HashOf(bytes.data(), bytes.size()) != record->xxh3) {
+      return CorruptionError(
+          "a file of the run is not what was written; train anew with --force: '",
+          store_.Show(RunLayout::kTraining), "'");
+    }
+    return bytes;
+  }
+
+  arrow::Status Run(const TrainStage& train, std::string saved,
+                    SnapshotCache* snapshots) {
+    if (!train) {
+      return UsageError(
+          "this program was built without training; build with -Dtrain=enabled");
+    }
+    ARROW_RETURN_NOT_OK(store_.Remove(RunLayout::kSuccess));
+    const auto start = std::chrono::steady_clock::now();
+    const TrainMemory memory{std::move(saved),
+                             [this](const std::string& bytes) { return Save(bytes); },
+                             snapshots};
+    ARROW_ASSIGN_OR_RAISE(TrainSummary summary,
+                          train(settings_, store_, memory, context_));
+    PartRecord part = NewPart(kTrainPart);
+    part.figures = {
+        {"train", CountOf(summary.num_labelled, "labelled nodes"),
+         "average Micro-F1 " + FormatFixed(100.0 * summary.micro_f1_average, 2) + " %",
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+             .count()}};
+    part.notes = std::move(summary.notes);
+    part.files = std::move(summary.files);
+    Manifest next = *manifest_;
+    next.Replace(std::move(part));
+    next.Drop(kTrainingPart);
+    next.Drop(kPredictPart);  // by the model before
+    return Commit(store_, std::move(next), manifest_);
+  }
+
+ private:
+  PartRecord NewPart(std::string_view name) const {
+    PartRecord part;
+    part.name = name;
+    part.version = kVersion;
+    part.fingerprint = prints_.train;
+    constexpr std::string_view kTrainSection[] = {"train"};
+    // `coden predict` takes these in the place of its own.
+    part.parameters = "input.label = " + settings_.input.label +
+                      "\ninput.label_time = " + settings_.input.label_time + "\n" +
+                      ToIni(settings_, kTrainSection);
+    part.inputs = prints_.train_inputs;
+    return part;
+  }
+
+  arrow::Status Save(const std::string& bytes) {
+    PartRecord part = NewPart(kTrainingPart);
+    part.complete = false;
+    ARROW_ASSIGN_OR_RAISE(part.files.emplace_back(),
+                          store_.StageText(RunLayout::kTraining, bytes));
+    Manifest next = *manifest_;
+    next.Replace(std::move(part));
+    return Commit(store_, std::move(next), manifest_);
+  }
+
+  const Settings& settings_;
+  const Fingerprints& prints_;
+  RunStore& store_;
+  Manifest* manifest_;
+  const RunContext& context_;
+};
+
+// Bad labels are found before the long work, not after it. Returns the labelled nodes.
+arrow::Result<std::shared_ptr<const NodeIdMap>> CheckLabels(const Settings& settings,
+                                                            const RunContext& context) {
+  ARROW_ASSIGN_OR_RAISE(Labels labels, ReadLabels(settings.input));
+  std::shared_ptr<NodeIdMap> nodes = std::move(labels.nodes);
+  nodes->Freeze();
+  if (labels.timed || labels.other_columns.empty()) return nodes;
   std::string others;
   for (const std::string& name : labels.other_columns) others += " " + name;
   context.progress->Note("the labels have no time column `" + settings.input.time +
                          "`, so they hold at all times; set `input.label_time` if one of "
                          "these is it:" +
                          others);
-  return arrow::Status::OK();
+  return nodes;
 }
 
 // Training takes the snapshots as they are.
@@ -169,12 +230,31 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
                         ComputeFingerprints(settings, manifest, /*known_first=*/goes_on));
 
+  TrainPart train_part(settings, prints, *store, &manifest, context);
+  std::string saved_training;
+  if (!request.force) {
+    ARROW_ASSIGN_OR_RAISE(saved_training, train_part.Saved());
+  }
+  if (request.resume && saved_training.empty()) {
+    return UsageError("there is no interrupted training with these settings in '",
+                      store->Show(), "'; leave out --resume to start one");
+  }
   const bool wants_training =
       request.goal == Goal::kTrain ||
       (request.goal == Goal::kAll && !settings.input.labels.empty());
-  if (wants_training) ARROW_RETURN_NOT_OK(CheckLabels(settings, context));
+  std::shared_ptr<const NodeIdMap> labelled;
+  if (wants_training) {
+    ARROW_ASSIGN_OR_RAISE(labelled, CheckLabels(settings, context));
+  }
   if (request.goal == Goal::kAll && settings.input.labels.empty()) {
     context.progress->Note("there are no labels (`input.labels`): training is left out");
+  }
+  // Beside the embedding, and for a moment beside the training's own copy: not where
+  // somebody has said how much memory there is.
+  std::optional<SnapshotCache> cache;
+  if (labelled != nullptr && settings.train.inputs.embedding &&
+      settings.run.memory_limit == 0 && SnapshotCache::Applies(settings.snapshot)) {
+    cache.emplace(labelled, MemoryLimit(settings) / 4);
   }
   if (request.goal == Goal::kTrain) {
     ARROW_RETURN_NOT_OK(
@@ -182,8 +262,9 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   } else {
     const bool rebuild = request.force || (embedded != nullptr && Barren(*embedded) &&
                                            embedded->fingerprint != prints.embed);
-    ARROW_RETURN_NOT_OK(
-        BringEmbeddingUpToDate(settings, rebuild, prints, *store, &manifest, context));
+    ARROW_RETURN_NOT_OK(BringEmbeddingUpToDate(settings, rebuild, prints, *store,
+                                               &manifest, context,
+                                               cache ? &*cache : nullptr));
   }
 
   if (wants_training) {
@@ -192,12 +273,10 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
       ARROW_RETURN_NOT_OK(CheckFiles(*store, *trained));
       context.progress->Note("training: settings and inputs are unchanged, skipped");
     } else {
-      ARROW_RETURN_NOT_OK(store->Remove(RunLayout::kSuccess));
-      ARROW_ASSIGN_OR_RAISE(
-          auto part, RunTrainPart(settings, prints, request.train, *store, context));
-      Manifest next = manifest;
-      next.Replace(std::move(part));
-      ARROW_RETURN_NOT_OK(Commit(*store, std::move(next), &manifest));
+      if (request.force)
+        ARROW_RETURN_NOT_OK(Withdraw(*store, {kTrainingPart}, &manifest));
+      ARROW_RETURN_NOT_OK(train_part.Run(request.train, std::move(saved_training),
+                                         cache ? &*cache : nullptr));
     }
   }
   // The settings that made the files; where nothing was made, those that are there stay.

@@ -25,6 +25,9 @@ class SplitMix64 {
 
   std::uint64_t Next() { return Mix(state_ += kStep); }
 
+  /// A generator with this seed goes on from here.
+  std::uint64_t state() const { return state_; }
+
   /// Draw from [0, bound).
   std::uint64_t Below(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;

@@ -110,6 +110,42 @@ std::string TimeList::Format(const std::vector<EventTime>& value) const {
   return text;
 }
 
+std::optional<std::vector<double>> RealList::Parse(std::string_view text) const {
+  std::vector<double> numbers;
+  if (text.empty()) return numbers;
+  for (const std::string_view part : SplitText(text, ',')) {
+    const auto number = ParseNumber<double>(part);
+    if (!number || !(*number >= low && *number < high)) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::string RealList::Format(const std::vector<double>& value) const {
+  std::string text;
+  for (const double number : value)
+    text += (text.empty() ? "" : ", ") + FormatReal(number);
+  return text;
+}
+
+std::optional<ModelInputs> Inputs::Parse(std::string_view text) const {
+  ModelInputs inputs{false, false};
+  if (text == "none") return inputs;
+  for (const std::string_view part : SplitText(text, ',')) {
+    bool* named = part == "embedding"  ? &inputs.embedding
+                  : part == "features" ? &inputs.features
+                                       : nullptr;
+    if (named == nullptr || *named) return std::nullopt;
+    *named = true;
+  }
+  return inputs;
+}
+
+std::string Inputs::Format(const ModelInputs& value) const {
+  if (!value.embedding) return value.features ? "features" : "none";
+  return value.features ? "embedding, features" : "embedding";
+}
+
 std::optional<std::optional<ColumnRange>> Columns::Parse(std::string_view text) const {
   if (text.empty()) return std::optional<ColumnRange>();
   const auto parts = SplitText(text, ':');

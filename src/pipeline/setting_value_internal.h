@@ -122,6 +122,27 @@ struct TimeList {
   std::string Format(const std::vector<EventTime>& value) const;
 };
 
+/// Numbers in [low, high).
+struct RealList {
+  double low;
+  double high;
+
+  std::string rule() const {
+    return "numbers in [" + FormatReal(low) + ", " + FormatReal(high) +
+           ") with commas between them, or empty";
+  }
+  std::optional<std::vector<double>> Parse(std::string_view text) const;
+  std::string Format(const std::vector<double>& value) const;
+};
+
+struct Inputs {
+  std::string rule() const {
+    return "embedding, features, both with a comma between them, or none";
+  }
+  std::optional<ModelInputs> Parse(std::string_view text) const;
+  std::string Format(const ModelInputs& value) const;
+};
+
 struct Columns {
   std::string rule() const { return "a slice such as 0:32, or empty for all"; }
   std::optional<std::optional<ColumnRange>> Parse(std::string_view text) const;

@@ -27,12 +27,16 @@ torch::Tensor DropoutMask(const torch::Tensor& rows, double kept, SplitMix64& ra
 
 }  // namespace
 
-Classifier::Classifier(const TrainOptions& options, std::int64_t num_channels,
-                       int num_classes)
-    : dropout_(options.dropout) {
-  norm_ = register_module(
-      "norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({num_channels})));
-  std::int64_t width = num_channels;
+Classifier::Classifier(const TrainOptions& options,
+                       std::span<const std::int64_t> group_widths, int num_classes)
+    : group_widths_(group_widths.begin(), group_widths.end()), dropout_(options.dropout) {
+  std::int64_t width = 0;
+  for (const std::int64_t group : group_widths_) {
+    norms_.push_back(
+        register_module("norm" + std::to_string(norms_.size()),
+                        torch::nn::LayerNorm(torch::nn::LayerNormOptions({group}))));
+    width += group;
+  }
   for (int layer = 0; layer < options.layers; ++layer) {
     const bool last = layer + 1 == options.layers;
     const std::int64_t next_width = last ? num_classes : options.hidden;
@@ -42,14 +46,24 @@ Classifier::Classifier(const TrainOptions& options, std::int64_t num_channels,
   }
 }
 
-torch::Tensor Classifier::Forward(const torch::Tensor& features, SplitMix64& random) {
-  torch::Tensor rows = norm_->forward(features);
+torch::Tensor Classifier::Forward(const torch::Tensor& inputs, SplitMix64& random) {
+  std::vector<torch::Tensor> groups = inputs.split_with_sizes(group_widths_, /*dim=*/1);
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    groups[i] = norms_[i]->forward(groups[i]);
+  torch::Tensor rows = groups.size() == 1 ? groups.front() : torch::cat(groups, 1);
   for (std::size_t layer = 0; layer + 1 < linear_.size(); ++layer) {
     rows = torch::relu(linear_[layer]->forward(rows));
     if (!is_training() || dropout_ == 0.0) continue;
     rows = rows * DropoutMask(rows, 1.0 - dropout_, random);
   }
   return linear_.back()->forward(rows);
+}
+
+std::vector<torch::Tensor> Classifier::LinearWeights() const {
+  std::vector<torch::Tensor> weights;
+  weights.reserve(linear_.size());
+  for (const torch::nn::Linear& linear : linear_) weights.push_back(linear->weight);
+  return weights;
 }
 
 }  // namespace coden

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include <torch/torch.h>
 
@@ -9,18 +11,27 @@
 
 namespace coden {
 
-/// The head of every model: LayerNorm, then `layers` linear layers with ReLU and dropout
-/// between them, from features to one score per class.
+/// The head of every model: a LayerNorm for each group of inputs, then `layers` linear
+/// layers with ReLU and dropout between them, from features to one score per class.
+///
+/// Embeddings, label columns and features differ in scale by orders of magnitude. One
+/// norm over all of them would be that of the largest.
 class Classifier : public torch::nn::Module {
  public:
-  Classifier(const TrainOptions& options, std::int64_t num_channels, int num_classes);
+  /// A row is the inputs of all groups, one behind the other.
+  Classifier(const TrainOptions& options, std::span<const std::int64_t> group_widths,
+             int num_classes);
 
-  /// Map [rows, channels] to [rows, classes], the logarithms of odds. In training mode,
+  /// Map [rows, inputs] to [rows, classes], the logarithms of odds. In training mode,
   /// `random` says which hidden units are dropped. May be called from many threads.
-  torch::Tensor Forward(const torch::Tensor& features, SplitMix64& random);
+  torch::Tensor Forward(const torch::Tensor& rows, SplitMix64& random);
+
+  /// The weights of the linear layers.
+  std::vector<torch::Tensor> LinearWeights() const;
 
  private:
-  torch::nn::LayerNorm norm_{nullptr};
+  std::vector<std::int64_t> group_widths_;
+  std::vector<torch::nn::LayerNorm> norms_;
   std::vector<torch::nn::Linear> linear_;
   double dropout_;
 };

@@ -11,21 +11,27 @@ namespace {
 
 class CurrentSnapshot : public TemporalModel {
  public:
-  explicit CurrentSnapshot(const TemporalShape& shape)
-      : snapshots_(torch::tensor(shape.prediction_snapshots, torch::kInt64)) {}
-
-  torch::Tensor Forward(const torch::Tensor& history) override {
-    return history.index_select(/*dim=*/2, snapshots_).transpose(1, 2);
+  torch::Tensor Forward(const torch::Tensor& history, SnapshotList at,
+                        const torch::Tensor&) const override {
+    std::vector<torch::Tensor> rows;
+    rows.reserve(at.size());
+    for (const std::int64_t snapshot : at) rows.push_back(history.select(2, snapshot));
+    return torch::stack(rows, /*dim=*/1);
   }
 
- private:
-  torch::Tensor snapshots_;
+  torch::Tensor StartState(std::int64_t num_nodes) const override {
+    return torch::empty({num_nodes, 0});
+  }
+
+  torch::Tensor Step(torch::Tensor&, const torch::Tensor& rows) const override {
+    return rows;
+  }
 };
 
 }  // namespace
 
-std::shared_ptr<TemporalModel> MakeCurrentSnapshot(const TemporalShape& shape) {
-  return std::make_shared<CurrentSnapshot>(shape);
+std::shared_ptr<TemporalModel> MakeCurrentSnapshot() {
+  return std::make_shared<CurrentSnapshot>();
 }
 
 }  // namespace coden

@@ -1,27 +1,29 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "train/temporal_model_internal.h"
+#include "train/snapshot_kernel_internal.h"
 
 namespace coden {
 
-/// coden: a diagonal state-space model in every feature channel (diagonal_ssm.cc).
+/// coden: a diagonal state-space model in every channel (diagonal_ssm.cc).
 class DiagonalSsm : public TemporalModel {
  public:
-  /// Draw the starting values from LibTorch's default generator.
-  DiagonalSsm(const TemporalShape& shape, std::int64_t num_states);
+  DiagonalSsm(std::int64_t num_channels, std::int64_t num_states);
 
-  torch::Tensor Forward(const torch::Tensor& history) override;
+  torch::Tensor Prepare(SnapshotList at) const override;
+  torch::Tensor Forward(const torch::Tensor& history, SnapshotList at,
+                        const torch::Tensor& kernel) const override;
 
-  /// Return [channels, num_lags]: what an embedding adds to the features, by how many
+  double RateScale() const override { return kKernelRateScale; }
+
+  /// Return [channels, num_lags]: what a snapshot adds to the features, by how many
   /// snapshots ago it was taken. The skip is part of lag 0.
   torch::Tensor Kernel(std::int64_t num_lags) const;
 
-  /// Streaming form of Forward: take one more snapshot's rows [nodes, channels] into
-  /// `state` [nodes, channels, states], which starts as zeros, and return the features.
-  torch::Tensor Step(torch::Tensor& state, const torch::Tensor& rows) const;
+  /// The state is [nodes, channels, states].
+  torch::Tensor StartState(std::int64_t num_nodes) const override;
+  torch::Tensor Step(torch::Tensor& state, const torch::Tensor& rows) const override;
 
  private:
   struct Discrete {
@@ -30,7 +32,6 @@ class DiagonalSsm : public TemporalModel {
   };
   Discrete Discretise() const;
 
-  TemporalShape shape_;
   torch::Tensor log_rate_;  // a, [channels, states]
   torch::Tensor input_;     // B, [channels, states]
   torch::Tensor output_;    // C, [channels, states]

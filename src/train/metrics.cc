@@ -58,7 +58,8 @@ PredictionMetrics ScoreOne(const TrainingData& data, std::span<const Part> split
   for (std::int64_t node = 0; node < data.num_nodes; ++node) {
     const std::int64_t pair = node * data.num_predictions() + k;
     const std::int32_t label = data.labels[pair];
-    if (label < 0 || split[node] == Part::kTrain) continue;
+    const bool scored = split[node] == Part::kValidate || split[node] == Part::kTest;
+    if (label < 0 || !scored) continue;
     const bool right = scores.predicted[pair] == label;
     const bool present = data.present[pair] != 0;
     if (split[node] == Part::kValidate) {
@@ -84,6 +85,17 @@ PredictionMetrics ScoreOne(const TrainingData& data, std::span<const Part> split
   return metrics;
 }
 
+// Whether some model predicts time `k`: with the rolling protocol none does the first.
+bool IsPredicted(const TrainingData& data, const PairScores& scores, std::int64_t k) {
+  bool labelled = false;
+  for (std::int64_t node = 0; node < data.num_nodes; ++node) {
+    const std::int64_t pair = node * data.num_predictions() + k;
+    if (scores.predicted[pair] >= 0) return true;
+    labelled = labelled || data.labels[pair] >= 0;
+  }
+  return !labelled;
+}
+
 }  // namespace
 
 std::vector<PredictionMetrics> ScorePredictions(const TrainingData& data,
@@ -91,7 +103,7 @@ std::vector<PredictionMetrics> ScorePredictions(const TrainingData& data,
                                                 const PairScores& scores) {
   std::vector<PredictionMetrics> metrics;
   for (std::int64_t k = 0; k < data.num_predictions(); ++k) {
-    metrics.push_back(ScoreOne(data, split, scores, k));
+    if (IsPredicted(data, scores, k)) metrics.push_back(ScoreOne(data, split, scores, k));
   }
   return metrics;
 }

@@ -21,9 +21,9 @@ struct PredictionMetrics {
   double loss = 0.0;
 };
 
-/// Score a model at every prediction time. Scores over no nodes are NaN. The macro mean
-/// is over the classes that occur as a label among the test nodes; a class that is only
-/// predicted counts through the nodes it was taken from.
+/// Score a model at every prediction time that it predicts. Scores over no nodes are NaN.
+/// The macro mean is over the classes that occur as a label among the test nodes; a class
+/// that is only predicted counts through the nodes it was taken from.
 std::vector<PredictionMetrics> ScorePredictions(const TrainingData& data,
                                                 std::span<const Part> split,
                                                 const PairScores& scores);

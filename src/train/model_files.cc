@@ -1,32 +1,51 @@
-#include <bit>
-#include <cstring>
+#include "train/model_files_internal.h"
 
-#include <arrow/scalar.h>
+#include <algorithm>
+#include <utility>
+
+#include <arrow/array.h>
+#include <arrow/builder.h>
 #include <nlohmann/json.hpp>
 
-#include "train/model_files_internal.h"
+#include "coden/pipeline/error.h"
+#include "coden/store/run_layout.h"
+#include "train/label_columns_internal.h"
+#include "train/safetensors_internal.h"
 
 namespace coden {
 
 namespace {
 
-constexpr int kModelFormatVersion = 1;
+using nlohmann::ordered_json;
 
-static_assert(std::endian::native == std::endian::little,
-              "safetensors numbers are little endian");
+constexpr int kModelFormatVersion = 2;
 
-const char* NameOf(ModelKind model) {
-  switch (model) {
-    case ModelKind::kCoden:
-      return "coden";
-    case ModelKind::kCodenS:
-      break;
-  }
-  return "coden-s";
+constexpr std::pair<ModelKind, const char*> kModels[] = {{ModelKind::kCoden, "coden"},
+                                                         {ModelKind::kCodenS, "coden-s"},
+                                                         {ModelKind::kCodenR, "coden-r"},
+                                                         {ModelKind::kCodenA, "coden-a"}};
+constexpr std::pair<GateKind, const char*> kGates[] = {{GateKind::kChannel, "channel"},
+                                                       {GateKind::kInput, "input"}};
+
+template <typename Enum, std::size_t kSize>
+const char* NameOf(const std::pair<Enum, const char*> (&names)[kSize], Enum value) {
+  return std::find_if(std::begin(names), std::end(names),
+                      [&](const auto& pair) { return pair.first == value; })
+      ->second;
 }
 
-nlohmann::json ToJson(const arrow::Array& values) {
-  auto json = nlohmann::json::array();
+template <typename Enum, std::size_t kSize>
+bool Find(const std::pair<Enum, const char*> (&names)[kSize], const ordered_json& name,
+          Enum* value) {
+  const auto found = std::find_if(std::begin(names), std::end(names),
+                                  [&](const auto& pair) { return name == pair.second; });
+  if (found == std::end(names)) return false;
+  *value = found->first;
+  return true;
+}
+
+ordered_json ClassesToJson(const arrow::Array& values) {
+  auto json = ordered_json::array();
   for (std::int64_t i = 0; i < values.length(); ++i) {
     if (values.type_id() == arrow::Type::INT64) {
       json.push_back(static_cast<const arrow::Int64Array&>(values).Value(i));
@@ -37,49 +56,151 @@ nlohmann::json ToJson(const arrow::Array& values) {
   return json;
 }
 
-}  // namespace
-
-std::string ToSafetensors(std::span<const NamedTensor> weights) {
-  nlohmann::ordered_json header;
-  header["__metadata__"] = {{"format", "pt"}};
-  std::size_t offset = 0;
-  for (const NamedTensor& tensor : weights) {
-    const std::size_t end = offset + tensor.values.size() * sizeof(float);
-    header[tensor.name] = {
-        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
-    offset = end;
+arrow::Result<std::shared_ptr<arrow::Array>> ClassesFromJson(const ordered_json& values) {
+  if (!values.empty() && values.front().is_string()) {
+    arrow::StringBuilder builder;
+    for (const auto& value : values)
+      ARROW_RETURN_NOT_OK(builder.Append(value.get<std::string>()));
+    return builder.Finish();
   }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the numbers start aligned
-
-  const std::uint64_t header_size = text.size();
-  std::string bytes(sizeof(header_size), '\0');
-  std::memcpy(bytes.data(), &header_size, sizeof(header_size));
-  bytes += text;
-  for (const NamedTensor& tensor : weights) {
-    bytes.append(reinterpret_cast<const char*>(tensor.values.data()),
-                 tensor.values.size() * sizeof(float));
-  }
-  return bytes;
+  arrow::Int64Builder builder;
+  for (const auto& value : values)
+    ARROW_RETURN_NOT_OK(builder.Append(value.get<std::int64_t>()));
+  return builder.Finish();
 }
 
-std::string ModelConfig(const TrainingInput& input, const TrainOptions& options,
-                        const TrainedModel& model, int run, std::uint64_t seed) {
-  const nlohmann::ordered_json config = {
+}  // namespace
+
+std::vector<std::int64_t> ModelConfig::ChannelGroups() const {
+  std::vector<std::int64_t> groups;
+  if (embedding > 0) groups.push_back(embedding);
+  const LabelColumnShape labels{options.label_columns, options.label_alphas,
+                                options.label_windows};
+  if (labels.folds > 0) groups.push_back(labels.NumChannels(num_classes()));
+  return groups;
+}
+
+ModelConfig DescribeModel(const TrainingInput& input, const Settings& settings,
+                          const TrainedModel& model, int run, std::uint64_t seed) {
+  ModelConfig config;
+  config.options = settings.train;
+  const LabelColumnShape labels = ResolveLabelColumns(settings);
+  config.options.label_alphas = labels.alphas;
+  config.options.label_windows = labels.windows;
+  if (settings.train.inputs.embedding)
+    config.embedding = input.data.channels.front()->shape().channels;
+  config.features = input.data.features.width;
+  // Features alone have no history.
+  if (!settings.train.inputs.embedding && settings.train.label_columns == 0) {
+    config.options.model = ModelKind::kCodenS;
+    config.options.averages.clear();
+  }
+  config.classes = input.classes;
+  config.run = run;
+  config.seed = seed;
+  // A rolling model has not learnt from the last time, which it predicts.
+  const std::size_t ahead = settings.train.protocol == Protocol::kRolling ? 2 : 1;
+  config.prediction =
+      input.data.predictions[input.data.predictions.size() - ahead].prediction;
+  config.best_epoch = model.latest().epoch;
+  config.validate_micro_f1 = model.latest().validate_micro_f1;
+  return config;
+}
+
+std::string ClassesToText(const arrow::Array& classes) {
+  return ClassesToJson(classes).dump();
+}
+
+std::string ToJson(const ModelConfig& config) {
+  const TrainOptions& options = config.options;
+  ordered_json labels;
+  if (options.label_columns > 0) {
+    labels = {{"folds", options.label_columns},
+              {"alphas", options.label_alphas},
+              {"windows", options.label_windows}};
+  }
+  std::int64_t channels = 0;
+  for (const std::int64_t group : config.ChannelGroups()) channels += group;
+  const ordered_json json = {
       {"format_version", kModelFormatVersion},
-      {"model", NameOf(options.model)},
-      {"channels", input.data.num_channels},
+      {"model", NameOf(kModels, options.model)},
+      {"gate", NameOf(kGates, options.gate)},
+      {"channels", channels},
+      {"embedding", config.embedding},
+      {"label_columns", std::move(labels)},
+      {"features", config.features},
+      {"averages", options.averages},
       {"states", options.states},
       {"hidden", options.hidden},
       {"layers", options.layers},
-      {"input", "embedding rows scaled to length 1"},
-      {"classes", ToJson(*input.classes)},
-      {"run", run},
-      {"seed", seed},
-      {"best_epoch", model.best_epoch},
-      {"validate_micro_f1", model.validate_micro_f1},
+      {"classes", ClassesToJson(*config.classes)},
+      {"run", config.run},
+      {"seed", config.seed},
+      {"prediction", config.prediction},
+      {"best_epoch", config.best_epoch},
+      {"validate_micro_f1", config.validate_micro_f1},
   };
-  return config.dump(/*indent=*/2) + "\n";
+  return json.dump(/*indent=*/2) + "\n";
+}
+
+arrow::Result<ModelConfig> ModelConfigFromJson(const std::string& text,
+                                               const std::string& shown) {
+  const auto damaged = [&](const std::string& why) {
+    return CorruptionError("the model '", shown, "' is damaged: ", why);
+  };
+  try {
+    const auto json = ordered_json::parse(text);
+    if (json.at("format_version") != kModelFormatVersion) {
+      return damaged("its format_version must be " + std::to_string(kModelFormatVersion));
+    }
+    ModelConfig config;
+    TrainOptions& options = config.options;
+    if (!Find(kModels, json.at("model"), &options.model) ||
+        !Find(kGates, json.at("gate"), &options.gate)) {
+      return damaged("this version does not know its model");
+    }
+    json.at("embedding").get_to(config.embedding);
+    json.at("features").get_to(config.features);
+    json.at("averages").get_to(options.averages);
+    json.at("states").get_to(options.states);
+    json.at("hidden").get_to(options.hidden);
+    json.at("layers").get_to(options.layers);
+    options.inputs = {config.embedding > 0, config.features > 0};
+    if (const auto& labels = json.at("label_columns"); !labels.is_null()) {
+      labels.at("folds").get_to(options.label_columns);
+      labels.at("alphas").get_to(options.label_alphas);
+      labels.at("windows").get_to(options.label_windows);
+    }
+    ARROW_ASSIGN_OR_RAISE(config.classes, ClassesFromJson(json.at("classes")));
+    json.at("run").get_to(config.run);
+    json.at("seed").get_to(config.seed);
+    json.at("prediction").get_to(config.prediction);
+    json.at("best_epoch").get_to(config.best_epoch);
+    // Null where no node validates.
+    if (const auto& score = json.at("validate_micro_f1"); !score.is_null())
+      score.get_to(config.validate_micro_f1);
+    const bool sane = config.embedding >= 0 && config.features >= 0 &&
+                      options.states > 0 && options.hidden > 0 && options.layers > 0 &&
+                      config.num_classes() > 0;
+    if (!sane) return damaged("a size in it must be above 0");
+    return config;
+  } catch (const nlohmann::json::exception& error) {
+    return damaged(error.what());
+  }
+}
+
+arrow::Result<SavedModel> LoadModel(const RunStore& store) {
+  SavedModel model;
+  ARROW_ASSIGN_OR_RAISE(const std::string config,
+                        store.ReadText(RunLayout::kModelConfig));
+  ARROW_ASSIGN_OR_RAISE(model.config,
+                        ModelConfigFromJson(config, store.Show(RunLayout::kModelConfig)));
+  ARROW_ASSIGN_OR_RAISE(const std::string bytes,
+                        store.ReadText(RunLayout::kModelWeights));
+  ARROW_ASSIGN_OR_RAISE(SafetensorsFile file,
+                        FromSafetensors(bytes, store.Show(RunLayout::kModelWeights)));
+  model.weights = std::move(file.tensors);
+  return model;
 }
 
 }  // namespace coden

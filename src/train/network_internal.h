@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <torch/torch.h>
@@ -9,33 +10,64 @@
 #include "coden/train/train_options.h"
 #include "train/classifier_internal.h"
 #include "train/temporal_model_internal.h"
-#include "train/trainer_internal.h"
+#include "train/trained_model_internal.h"
 
 namespace coden {
 
-/// A whole model: the temporal part and the classifier on top of it.
+/// What a network reads.
+struct NetworkShape {
+  std::vector<std::int64_t> channels;  ///< of each group, at every snapshot
+  std::int64_t features = 0;           ///< once per node
+  int num_classes = 0;
+
+  std::int64_t num_channels() const;
+};
+
+/// A whole model: the temporal part, fixed averages beside it, the node's features beside
+/// these, and the classifier on top.
 class Network : public torch::nn::Module {
  public:
-  Network(const TrainingData& data, const TrainOptions& options);
+  Network(const NetworkShape& shape, const TrainOptions& options);
+
+  /// What all chunks of a step share (TemporalModel::Prepare).
+  torch::Tensor Prepare(SnapshotList at) const { return temporal_->Prepare(at); }
 
   /// Map the `history` of some nodes [nodes, channels, snapshots] to the scores of those
-  /// pairs that `pairs` picks from the flattened [nodes, predictions]. May be called from
-  /// many threads; `random` is for dropout.
-  torch::Tensor Forward(const torch::Tensor& history, const torch::Tensor& pairs,
-                        SplitMix64& random);
+  /// pairs that `pairs` picks from the flattened [nodes, times]. `features` is [nodes,
+  /// versions, features], or undefined where there are none. May be called from many
+  /// threads; `random` is for dropout.
+  torch::Tensor Forward(const torch::Tensor& history, SnapshotList at,
+                        const torch::Tensor& prepared, const torch::Tensor& features,
+                        const torch::Tensor& pairs, SplitMix64& random);
 
-  /// Make AdamW for the parameters. Weights of linear layers decay; biases, the norm and
-  /// the temporal parameters, whose zero means nothing, do not.
+  /// Streaming form, for one snapshot's rows [nodes, channels]: bring the states forward,
+  /// then, for the moment after the last of them, score all nodes. `states` starts as
+  /// StartStates.
+  std::vector<torch::Tensor> StartStates(std::int64_t num_nodes) const;
+  /// Returns the temporal features, which Score takes.
+  torch::Tensor Step(std::vector<torch::Tensor>& states, const torch::Tensor& rows) const;
+  torch::Tensor Score(const torch::Tensor& stepped, const torch::Tensor& features);
+
+  /// Make AdamW for the parameters, with the rates of the first epoch. Weights of linear
+  /// layers decay; biases, norms and the temporal parameters, whose zero means nothing,
+  /// do not.
   torch::optim::AdamW MakeOptimizer(const TrainOptions& options) const;
 
-  std::vector<torch::Tensor> CopyWeights() const;
-  void RestoreWeights(const std::vector<torch::Tensor>& weights);
-  std::vector<NamedTensor> ExportWeights() const;
+  std::vector<torch::Tensor> TemporalParameters() const {
+    return temporal_->parameters();
+  }
+  const Classifier& classifier() const { return *classifier_; }
+
+  /// The values of all parameters, with their names.
+  std::vector<NamedTensor> Weights() const;
+  /// Put them back; false where a name or a shape is not that of this network.
+  [[nodiscard]] bool SetWeights(std::span<const NamedTensor> weights);
 
  private:
+  NetworkShape shape_;
+  std::vector<double> poles_;
   std::shared_ptr<TemporalModel> temporal_;
   std::shared_ptr<Classifier> classifier_;
-  std::int64_t num_channels_;
 };
 
 }  // namespace coden

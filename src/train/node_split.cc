@@ -1,19 +1,26 @@
+#include "train/node_split_internal.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include <arrow/array.h>
+
+#include "coden/pipeline/error.h"
+#include "coden/read/labels.h"
 #include "pipeline/random_internal.h"
-#include "train/node_split_internal.h"
 
 namespace coden {
 
-std::vector<Part> SplitNodes(std::int64_t num_nodes, const SplitShares& shares,
-                             std::uint64_t seed) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(num_nodes));
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  SplitMix64 random(seed);
-  Shuffle(order, random);
+namespace {
 
+// Folds must not follow from the split, which uses the seed itself.
+constexpr std::uint64_t kFoldStream = 0x666f6c6473u;
+
+// The first of `order` train, the last test; nodes that are not in it do neither.
+std::vector<Part> Cut(std::span<const std::int64_t> order, std::size_t all_nodes,
+                      const SplitShares& shares) {
+  const auto num_nodes = static_cast<std::int64_t>(order.size());
   const auto rounded = [num_nodes](double share) {
     return std::min<std::int64_t>(num_nodes,
                                   std::llround(share * static_cast<double>(num_nodes)));
@@ -21,11 +28,99 @@ std::vector<Part> SplitNodes(std::int64_t num_nodes, const SplitShares& shares,
   const std::int64_t train_end = rounded(shares.train);
   const std::int64_t validate_end =
       std::min(num_nodes, train_end + rounded(shares.validate));
-  std::vector<Part> split(order.size(), Part::kTest);
-  for (std::int64_t i = 0; i < validate_end; ++i) {
-    split[order[i]] = i < train_end ? Part::kTrain : Part::kValidate;
+  std::vector<Part> split(all_nodes, Part::kUnused);
+  for (std::int64_t i = 0; i < num_nodes; ++i) {
+    split[order[i]] = i < train_end      ? Part::kTrain
+                      : i < validate_end ? Part::kValidate
+                                         : Part::kTest;
   }
   return split;
+}
+
+std::vector<std::int64_t> InOrder(std::size_t num_nodes) {
+  std::vector<std::int64_t> order(num_nodes);
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  return order;
+}
+
+}  // namespace
+
+std::vector<Part> SplitNodes(std::int64_t num_nodes, const SplitShares& shares,
+                             std::uint64_t seed) {
+  std::vector<std::int64_t> order = InOrder(static_cast<std::size_t>(num_nodes));
+  SplitMix64 random(seed);
+  Shuffle(order, random);
+  return Cut(order, order.size(), shares);
+}
+
+std::vector<Part> SplitByTime(std::span<const EventTime> first_events,
+                              const SplitShares& shares) {
+  std::vector<std::int64_t> order = InOrder(first_events.size());
+  std::erase_if(order,
+                [&](std::int64_t node) { return first_events[node] == kNeverSeen; });
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return first_events[a] < first_events[b];
+  });
+  return Cut(order, first_events.size(), shares);
+}
+
+arrow::Result<std::vector<Part>> ReadSplit(const InputOptions& input,
+                                           const arrow::Array& node_ids) {
+  // A split is a label that says which part; it has no time.
+  InputOptions as_labels = input;
+  as_labels.labels = input.split;
+  as_labels.label = "split";
+  as_labels.time.clear();
+  as_labels.label_time.clear();
+  ARROW_ASSIGN_OR_RAISE(const Labels named, ReadLabels(as_labels));
+  const auto wrong = [&](const std::string& what) {
+    return InputError("'", input.split,
+                      "', column 'split': must be train, validate or test: ", what);
+  };
+  if (named.classes->type_id() != arrow::Type::STRING)
+    return wrong(named.classes->type()->ToString());
+  if (!named.nodes->id_type()->Equals(node_ids.type())) {
+    return InputError("'", input.split, "' and the labels must name nodes by one type: ",
+                      named.nodes->id_type()->ToString(), ", ",
+                      node_ids.type()->ToString());
+  }
+  const auto& names = static_cast<const arrow::StringArray&>(*named.classes);
+  std::vector<Part> parts;
+  for (std::int64_t i = 0; i < names.length(); ++i) {
+    const std::string_view name = names.GetView(i);
+    if (name == "train") {
+      parts.push_back(Part::kTrain);
+    } else if (name == "validate") {
+      parts.push_back(Part::kValidate);
+    } else if (name == "test") {
+      parts.push_back(Part::kTest);
+    } else {
+      return wrong("'" + std::string(name) + "'");
+    }
+  }
+  const std::vector<std::int32_t> of_named = named.At(0);
+  std::vector<NodeId> found;
+  ARROW_RETURN_NOT_OK(named.nodes->Find(node_ids, &found));
+  std::vector<Part> split;
+  split.reserve(found.size());
+  for (const NodeId node : found)
+    split.push_back(node == kNoNode ? Part::kUnused : parts[of_named[node]]);
+  return split;
+}
+
+arrow::Result<std::vector<Part>> SplitLabelled(const Settings& settings,
+                                               const arrow::Array& node_ids,
+                                               std::span<const EventTime> first_events,
+                                               std::uint64_t seed) {
+  switch (settings.train.split_by) {
+    case SplitKind::kFile:
+      return ReadSplit(settings.input, node_ids);
+    case SplitKind::kTime:
+      return SplitByTime(first_events, settings.train.split);
+    case SplitKind::kSeed:
+      break;
+  }
+  return SplitNodes(node_ids.length(), settings.train.split, seed);
 }
 
 std::vector<std::int64_t> NodesOf(std::span<const Part> split, Part part) {
@@ -34,6 +129,16 @@ std::vector<std::int64_t> NodesOf(std::span<const Part> split, Part part) {
     if (split[node] == part) nodes.push_back(static_cast<std::int64_t>(node));
   }
   return nodes;
+}
+
+std::vector<int> FoldsOf(std::span<const Part> split, int num_folds, std::uint64_t seed) {
+  std::vector<std::int64_t> nodes = NodesOf(split, Part::kTrain);
+  SplitMix64 random(seed ^ kFoldStream);
+  Shuffle(nodes, random);
+  std::vector<int> folds(split.size(), -1);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    folds[nodes[i]] = static_cast<int>(i % static_cast<std::size_t>(num_folds));
+  return folds;
 }
 
 }  // namespace coden

@@ -4,18 +4,46 @@
 #include <span>
 #include <vector>
 
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+#include "coden/graph/types.h"
+#include "coden/pipeline/settings.h"
+#include "coden/read/input_options.h"
 #include "coden/train/train_options.h"
 
 namespace coden {
 
-enum class Part : std::uint8_t { kTrain, kValidate, kTest };
+enum class Part : std::uint8_t { kTrain, kValidate, kTest, kUnused };
 
 /// Divide nodes 0 ... num_nodes-1 at random. Depends on nothing but the arguments. The
 /// parts have the rounded shares of the nodes; what rounding leaves over is for testing.
 std::vector<Part> SplitNodes(std::int64_t num_nodes, const SplitShares& shares,
                              std::uint64_t seed);
 
+/// The first event of a node that has none.
+inline constexpr EventTime kNeverSeen = INT64_MAX;
+
+/// Divide nodes by their first event: the earliest train, the latest test, those without
+/// one are kUnused. Of nodes with the same time the earlier number comes first.
+std::vector<Part> SplitByTime(std::span<const EventTime> first_events,
+                              const SplitShares& shares);
+
+/// Read `input.split`, a file of nodes and their part. Nodes that it does not name are
+/// kUnused; names that are no node of `node_ids` are ignored.
+arrow::Result<std::vector<Part>> ReadSplit(const InputOptions& input,
+                                           const arrow::Array& node_ids);
+
+/// Divide the labelled nodes as `train.split_by` says.
+arrow::Result<std::vector<Part>> SplitLabelled(const Settings& settings,
+                                               const arrow::Array& node_ids,
+                                               std::span<const EventTime> first_events,
+                                               std::uint64_t seed);
+
 /// Return the nodes of `part` in ascending order.
 std::vector<std::int64_t> NodesOf(std::span<const Part> split, Part part);
+
+/// Divide the training nodes into `num_folds` at random; -1 for all others.
+std::vector<int> FoldsOf(std::span<const Part> split, int num_folds, std::uint64_t seed);
 
 }  // namespace coden

@@ -1,21 +1,22 @@
 #include "train/temporal_model_internal.h"
 
 #include "train/diagonal_ssm_internal.h"
-#include "train/trainer_internal.h"
 
 namespace coden {
 
 std::shared_ptr<TemporalModel> MakeTemporalModel(const TrainOptions& options,
-                                                 const TemporalShape& shape) {
+                                                 std::int64_t num_channels) {
   switch (options.model) {
     case ModelKind::kCoden:
-      return std::make_shared<DiagonalSsm>(shape, options.states);
+      return std::make_shared<DiagonalSsm>(num_channels, options.states);
+    case ModelKind::kCodenR:
+      return MakeGatedAverage(num_channels, options.gate);
+    case ModelKind::kCodenA:
+      return MakeOwnAttention(num_channels, options.states);
     case ModelKind::kCodenS:
       break;
   }
-  return MakeCurrentSnapshot(shape);
+  return MakeCurrentSnapshot();
 }
-
-bool ReadsHistory(ModelKind model) { return model != ModelKind::kCodenS; }
 
 }  // namespace coden

@@ -1,17 +1,21 @@
 #include "coden/train/train.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
+#include <cmath>
 #include <limits>
-#include <new>
-
-#include <c10/util/Exception.h>
 
 #include "coden/pipeline/error.h"
+#include "coden/report/printable.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
+#include "train/checkpoint_internal.h"
+#include "train/fence_internal.h"
+#include "train/label_history_internal.h"
+#include "train/lessons_internal.h"
 #include "train/metrics_internal.h"
 #include "train/model_files_internal.h"
+#include "train/safetensors_internal.h"
 #include "train/train_files_internal.h"
 #include "train/trainer_internal.h"
 #include "train/training_input_internal.h"
@@ -53,54 +57,56 @@ arrow::Status CheckSplit(const TrainingData& data, std::span<const Part> split) 
 
 class TrainStage {
  public:
-  TrainStage(const Settings& settings, RunStore& store, const RunContext& context)
-      : settings_(settings), context_(context), store_(store) {}
+  TrainStage(const Settings& settings, RunStore& store, const TrainMemory& memory,
+             const RunContext& context)
+      : settings_(settings), store_(store), memory_(memory), context_(context) {}
 
   arrow::Result<TrainSummary> Run() {
-    ARROW_ASSIGN_OR_RAISE(input_, LoadTrainingInput(settings_, store_, context_));
-    if (input_.num_unknown > 0) {
-      context_.progress->Note("labels of nodes that are in no snapshot are left out: " +
-                              std::to_string(input_.num_unknown));
+    if (!memory_.saved.empty()) {
+      ARROW_ASSIGN_OR_RAISE(
+          runs_, CheckpointFromBytes(memory_.saved, store_.Show(RunLayout::kTraining)));
     }
+    ARROW_ASSIGN_OR_RAISE(
+        input_, LoadTrainingInput(settings_, store_, context_, memory_.snapshots));
+    if (input_.num_unknown > 0)
+      Note("labels of nodes that are in no snapshot are left out: ", input_.num_unknown);
     ARROW_ASSIGN_OR_RAISE(predictions_, ParquetFileWriter::Stage(
                                             store_, RunLayout::kPredictions,
                                             PredictionsSchema(input_.node_ids->type(),
                                                               input_.classes->type())));
-    const int epochs = settings_.train.epochs;
-    context_.progress->Begin("train", "epochs",
-                             static_cast<std::int64_t>(epochs) * settings_.train.runs);
-    for (int run = 0; run < settings_.train.runs; ++run) {
+    for (int run = 0; run < settings_.train.runs; ++run)
       ARROW_RETURN_NOT_OK(RunOnce(run));
-      context_.progress->Advance(static_cast<std::int64_t>(run + 1) * epochs);
-    }
     TrainSummary summary = Summarise();
     ARROW_ASSIGN_OR_RAISE(summary.files, WriteFiles());
-    char line[160];
-    std::snprintf(line, sizeof(line),
-                  "test Micro-F1 %.4f over %d prediction times, %lld labelled nodes, "
-                  "%d run%s",
-                  summary.micro_f1_average, summary.num_predictions,
-                  static_cast<long long>(summary.num_labelled), settings_.train.runs,
-                  settings_.train.runs == 1 ? "" : "s");
-    context_.progress->End(line);
     return summary;
   }
 
  private:
+  void Note(const std::string& what, std::int64_t count) {
+    notes_.push_back(what + FormatCount(count));
+    context_.progress->Note(notes_.back());
+  }
+
   arrow::Status RunOnce(int run) {
     const std::uint64_t seed = settings_.run.seed + static_cast<std::uint64_t>(run);
-    const TrainingData& data = input_.data;
-    const auto split = SplitNodes(data.num_nodes, settings_.train.split, seed);
-    ARROW_RETURN_NOT_OK(CheckSplit(data, split));
-    const std::int64_t epochs_before =
-        static_cast<std::int64_t>(run) * settings_.train.epochs;
     ARROW_ASSIGN_OR_RAISE(
-        TrainedModel model,
-        TrainModel(data, split, settings_.train, seed, settings_.run.threads, context_,
-                   [&](const EpochRecord& record) {
-                     metrics_log_ += MetricsLine(run, record);
-                     context_.progress->Advance(epochs_before + record.epoch);
-                   }));
+        const std::vector<Part> split,
+        SplitLabelled(settings_, *input_.node_ids, input_.first_events, seed));
+    ARROW_RETURN_NOT_OK(CheckSplit(input_.data, split));
+    if (run == 0) NoteOddities(split);
+    // Label columns are of this split alone.
+    TrainingData& data = input_.data;
+    const std::size_t num_groups = data.channels.size();
+    if (settings_.train.label_columns > 0) {
+      const std::vector<int> folds = FoldsOf(split, settings_.train.label_columns, seed);
+      ARROW_ASSIGN_OR_RAISE(auto history,
+                            MakeLabelHistory(settings_, store_, input_, folds, context_));
+      data.channels.push_back(std::move(history));
+    }
+    ARROW_ASSIGN_OR_RAISE(const TrainedModel model, Learn(run, seed, data, split));
+    for (const EpochRecord& record : model.memory.epochs)
+      metrics_log_ += MetricsLine(run, record);
+    data.channels.resize(num_groups);
     metrics_.push_back(ScorePredictions(data, split, model.scores));
     for (std::int64_t k = 0; k < data.num_predictions(); ++k) {
       ARROW_ASSIGN_OR_RAISE(const auto batch,
@@ -108,12 +114,96 @@ class TrainStage {
       if (batch->num_rows() > 0) ARROW_RETURN_NOT_OK(predictions_->Write(*batch));
     }
     // The model that is kept is the one of the run that validates best.
-    if (run == 0 || model.validate_micro_f1 > best_validate_micro_f1_) {
-      best_validate_micro_f1_ = model.validate_micro_f1;
-      weights_ = ToSafetensors(model.weights);
-      config_ = ModelConfig(input_, settings_.train, model, run, seed);
+    if (run == 0 || std::isnan(best_validate_micro_f1_) ||
+        model.latest().validate_micro_f1 > best_validate_micro_f1_) {
+      best_validate_micro_f1_ = model.latest().validate_micro_f1;
+      KeepModel(model, run, seed);
     }
     return arrow::Status::OK();
+  }
+
+  arrow::Result<TrainedModel> Learn(int run, std::uint64_t seed, const TrainingData& data,
+                                    std::span<const Part> split) {
+    // Epochs before each lesson, and in all.
+    std::vector<std::int64_t> before = {0};
+    const std::size_t num_lessons =
+        MakeLessons(settings_.train.protocol, data.num_predictions()).size();
+    for (std::size_t lesson = 0; lesson < num_lessons; ++lesson)
+      before.push_back(before.back() + settings_.train.NumEpochs(
+                                           lesson > 0 && settings_.train.warm_start));
+    TrainTask task{data, split, settings_.train, seed, settings_.run.threads};
+    const auto number = static_cast<std::size_t>(run);
+    if (runs_.size() <= number) runs_.resize(number + 1);
+    task.memory = runs_[number];
+    if (!task.memory.epochs.empty()) {
+      context_.progress->Note(
+          "training: going on after " +
+          CountOf(static_cast<std::int64_t>(task.memory.epochs.size()),
+                  "epochs of run ") +
+          std::to_string(run + 1));
+    }
+    context_.progress->Begin(settings_.train.runs == 1
+                                 ? "train"
+                                 : "train " + std::to_string(run + 1) + "/" +
+                                       std::to_string(settings_.train.runs),
+                             "epochs", before.back());
+    task.on_epoch = [&](const EpochRecord& record,
+                        const std::function<TrainerMemory()>& remember) {
+      context_.progress->Say("loss " + FormatFixed(record.loss, 4) + ", validation " +
+                             FormatFixed(100.0 * record.validate_micro_f1, 2) + " %");
+      context_.progress->Advance(before[record.lesson] + record.epoch);
+      const auto now = std::chrono::steady_clock::now();
+      if (!memory_.save ||
+          now - last_save_ < std::chrono::seconds(settings_.run.commit_interval)) {
+        return arrow::Status::OK();
+      }
+      runs_[number] = remember();
+      last_save_ = now;
+      return memory_.save(CheckpointToBytes(runs_));
+    };
+    ARROW_ASSIGN_OR_RAISE(TrainedModel model, TrainModel(std::move(task), context_));
+    runs_[number] = model.memory;
+    context_.progress->End(
+        "validation " + FormatFixed(100.0 * model.latest().validate_micro_f1, 2) +
+        " % after " +
+        CountOf(static_cast<std::int64_t>(model.memory.epochs.size()), "epochs"));
+    return model;
+  }
+
+  // Classes that nobody can learn are not an error, but worth knowing.
+  void NoteOddities(std::span<const Part> split) {
+    const TrainingData& data = input_.data;
+    std::vector<bool> learnt(static_cast<std::size_t>(data.num_classes));
+    std::vector<bool> wanted(learnt.size());
+    for (std::size_t pair = 0; pair < data.labels.size(); ++pair) {
+      if (data.labels[pair] < 0) continue;
+      const Part part = split[pair / data.predictions.size()];
+      if (part == Part::kTrain) learnt[data.labels[pair]] = true;
+      if (part == Part::kTest) wanted[data.labels[pair]] = true;
+    }
+    std::int64_t unseen = 0;
+    for (std::size_t i = 0; i < learnt.size(); ++i) unseen += wanted[i] && !learnt[i];
+    if (unseen > 0)
+      Note("classes of test nodes that no training node has, so never predicted: ",
+           unseen);
+    const auto unused = std::count(split.begin(), split.end(), Part::kUnused);
+    if (unused > 0) {
+      Note(settings_.train.split_by == SplitKind::kFile
+               ? "labelled nodes that `input.split` does not name are left out: "
+               : "labelled nodes without an event are left out: ",
+           unused);
+    }
+  }
+
+  void KeepModel(const TrainedModel& model, int run, std::uint64_t seed) {
+    std::vector<NamedTensor> tensors = model.latest().weights;
+    const std::int64_t width = input_.data.features.width;
+    if (width > 0) {
+      tensors.push_back({kFeatureMean, {width}, input_.feature_mean});
+      tensors.push_back({kFeatureDeviation, {width}, input_.feature_deviation});
+    }
+    weights_ = ToSafetensors(tensors);
+    config_ = ToJson(DescribeModel(input_, settings_, model, run, seed));
   }
 
   arrow::Result<std::vector<FileRecord>> WriteFiles() {
@@ -137,15 +227,20 @@ class TrainStage {
     summary.num_predictions = static_cast<int>(input_.data.num_predictions());
     for (const auto& run : metrics_) summary.micro_f1_average += AverageMicroF1(run);
     summary.micro_f1_average /= static_cast<double>(metrics_.size());
+    summary.notes = notes_;
     return summary;
   }
 
   const Settings& settings_;
-  const RunContext& context_;
   RunStore& store_;
+  const TrainMemory& memory_;
+  const RunContext& context_;
   TrainingInput input_;
+  std::vector<TrainerMemory> runs_;  // as far as they have come
+  std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   std::unique_ptr<ParquetFileWriter> predictions_;
   std::vector<std::vector<PredictionMetrics>> metrics_;  // one element per run
+  std::vector<std::string> notes_;
   std::string metrics_log_;
   double best_validate_micro_f1_ = kNaN;
   std::string weights_;
@@ -155,18 +250,10 @@ class TrainStage {
 }  // namespace
 
 arrow::Result<TrainSummary> Train(const Settings& settings, RunStore& store,
-                                  const RunContext& context) {
-  try {
-    return TrainStage(settings, store, context).Run();
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory();
-  } catch (const c10::Error& error) {
-    const std::string what = error.what_without_backtrace();
-    if (what.find("allocate memory") != std::string::npos) return OutOfMemory();
-    return arrow::Status::UnknownError("LibTorch failed while training: ", what);
-  } catch (const std::exception& error) {
-    return arrow::Status::UnknownError("training failed: ", error.what());
-  }
+                                  const TrainMemory& memory, const RunContext& context) {
+  return WithinFence<TrainSummary>("training", OutOfMemory(), [&] {
+    return TrainStage(settings, store, memory, context).Run();
+  });
 }
 
 }  // namespace coden

@@ -19,6 +19,8 @@ const char* NameOf(Part part) {
       return "train";
     case Part::kValidate:
       return "validate";
+    case Part::kUnused:
+      return "unused";
     case Part::kTest:
       break;
   }
@@ -88,7 +90,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> PredictionsBatch(
   ARROW_ASSIGN_OR_RAISE(auto predicted, arrow::MakeBuilder(input.classes->type()));
   for (std::int64_t node = 0; node < data.num_nodes; ++node) {
     const std::int64_t pair = node * data.num_predictions() + k;
-    if (data.labels[pair] < 0) continue;
+    if (scores.predicted[pair] < 0) continue;
     ARROW_RETURN_NOT_OK(runs.Append(run));
     ARROW_RETURN_NOT_OK(nodes->AppendArraySlice(node_ids, node, 1));
     ARROW_RETURN_NOT_OK(predictions.Append(point.prediction));
@@ -130,6 +132,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> MetricsBatch(
 
 std::string MetricsLine(int run, const EpochRecord& record) {
   const nlohmann::ordered_json line = {{"run", run},
+                                       {"lesson", record.lesson},
                                        {"epoch", record.epoch},
                                        {"loss", record.loss},
                                        {"validate_micro_f1", record.validate_micro_f1},

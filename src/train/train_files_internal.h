@@ -16,7 +16,7 @@
 namespace coden {
 
 /// Return the rows of predictions.parquet for prediction time number `k` of the data:
-/// one for every node that has a label then.
+/// one for every node that has a label and a prediction then.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> PredictionsBatch(
     const TrainingInput& input, std::span<const Part> split, const PairScores& scores,
     int run, std::int64_t k);

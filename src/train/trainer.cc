@@ -1,300 +1,370 @@
+// How a model is trained: steps over mini-batches of nodes, each cut into chunks that are
+// gathered ahead (chunk_loader.cc) and worked on in parallel.
+//
+// The same bits come out for any number of threads: the data alone decide how large a
+// chunk is, each draws its dropout from its own generator, and gradients are added in the
+// order of the chunks.
+
 #include "train/trainer_internal.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <limits>
+#include <numbers>
 #include <numeric>
 
 #include <ATen/Context.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <torch/torch.h>
 
+#include "coden/pipeline/error.h"
 #include "pipeline/random_internal.h"
+#include "train/adam_memory_internal.h"
+#include "train/lessons_internal.h"
 #include "train/network_internal.h"
+#include "train/orthogonality_internal.h"
+#include "train/pair_scorer_internal.h"
 
 namespace coden {
 
 namespace {
 
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
 // The order of mini-batches must not follow from the split, which uses the seed itself.
 constexpr std::uint64_t kBatchOrderStream = 0x62617463686573u;
 
-// LibTorch's own threads are not used: OpenMP's spin at every operation, which is ruinous
-// on a busy machine, and they would make results depend on their number.
-void UseOneTorchThread() {
-  thread_local bool done = false;
-  if (!done) at::set_num_threads(1);
-  done = true;
-}
+// What a batch adds to the loss of an epoch.
+struct LossSum {
+  double loss = 0.0;
+  double weight = 0.0;
+};
 
 class Trainer {
  public:
-  Trainer(const TrainingData& data, const TrainOptions& options, std::uint64_t seed,
-          int threads, const RunContext& context)
-      : data_(data),
-        options_(options),
+  Trainer(TrainTask task, const RunContext& context)
+      : task_(std::move(task)),
+        data_(task_.data),
+        options_(task_.options),
         context_(context),
-        arena_(threads > 0 ? threads : tbb::task_arena::automatic),
-        random_(seed ^ kBatchOrderStream),
-        network_(data, options),
-        optimizer_(network_.MakeOptimizer(options)) {
-    // from_blob takes no const pointer, but nothing here writes to these tensors.
-    history_ = torch::from_blob(const_cast<float*>(data.history.data()),
-                                {data.num_nodes, data.num_channels, data.num_snapshots});
-    const std::vector<std::int64_t> pairs = {data.num_nodes, data.num_predictions()};
-    labels_ = torch::from_blob(const_cast<std::int32_t*>(data.labels.data()), pairs,
-                               torch::kInt32)
-                  .to(torch::kInt64);
-    labelled_ = labels_ >= 0;
-    present_ = torch::from_blob(const_cast<std::uint8_t*>(data.present.data()), pairs,
-                                torch::kUInt8)
-                   .to(torch::kBool);
-    present_ &= labelled_;
-    const torch::Tensor counts = present_.sum(1);
-    const std::int64_t* count = counts.const_data_ptr<std::int64_t>();
-    num_present_.assign(count, count + data.num_nodes);
+        lessons_(MakeLessons(options_.protocol, data_.num_predictions())),
+        scorer_(
+            data_, static_cast<std::size_t>(options_.batch),
+            task_.threads > 0 ? task_.threads : tbb::this_task_arena::max_concurrency(),
+            context),
+        memory_(std::move(task_.memory)),
+        random_(0) {
+    if (memory_.best.empty()) memory_.random = task_.seed ^ kBatchOrderStream;
+    random_ = SplitMix64(memory_.random);
+    for (const auto& group : data_.channels)
+      shape_.channels.push_back(group->shape().channels);
+    shape_.features = data_.features.width;
+    shape_.num_classes = data_.num_classes;
   }
 
-  arrow::Result<TrainedModel> Run(
-      std::span<const Part> split,
-      const std::function<void(const EpochRecord&)>& on_epoch) {
-    std::vector<std::int64_t> train_nodes = UsableNodes(split, Part::kTrain);
-    const std::vector<std::int64_t> validate_nodes = UsableNodes(split, Part::kValidate);
+  arrow::Result<TrainedModel> Run() {
     TrainedModel model;
-    std::vector<torch::Tensor> best_weights;
-    for (int epoch = 1; epoch <= options_.epochs; ++epoch) {
-      const auto start = std::chrono::steady_clock::now();
-      EpochRecord record;
-      record.epoch = epoch;
-      ARROW_ASSIGN_OR_RAISE(record.loss, TrainEpoch(train_nodes, epoch));
-      ARROW_ASSIGN_OR_RAISE(record.validate_micro_f1, MicroF1(validate_nodes));
-      record.seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      model.epochs.push_back(record);
-      on_epoch(record);
-      if (model.best_epoch == 0 || record.validate_micro_f1 > model.validate_micro_f1) {
-        model.best_epoch = epoch;
-        model.validate_micro_f1 = record.validate_micro_f1;
-        best_weights = network_.CopyWeights();
-      } else if (options_.patience > 0 && epoch - model.best_epoch >= options_.patience) {
-        break;
+    const std::size_t num_pairs = data_.labels.size();
+    model.scores = {std::vector<std::int32_t>(num_pairs, -1),
+                    std::vector<float>(num_pairs), std::vector<float>(num_pairs)};
+    for (int number = 0; number < static_cast<int>(lessons_.size()); ++number) {
+      if (number == 0 || !options_.warm_start) {
+        torch::manual_seed(task_.seed + static_cast<std::uint64_t>(number));
+        network_ = std::make_shared<Network>(shape_, options_);
       }
+      const Lesson& lesson = lessons_[number];
+      if (number >= memory_.lesson) ARROW_RETURN_NOT_OK(Learn(lesson));
+      const BestEpoch& best = memory_.best[number];
+      ARROW_RETURN_NOT_OK(SetWeights(best.weights));
+      // Weights that nothing was learnt for have nothing to say.
+      if (!HasLearnt(number)) continue;
+      ARROW_RETURN_NOT_OK(
+          scorer_.Predict(*network_, Times(data_, lesson.predict), model.scores));
     }
-    network_.RestoreWeights(best_weights);
-    ARROW_ASSIGN_OR_RAISE(model.scores, Predict());
-    model.weights = network_.ExportWeights();
+    if (!HasLearnt(static_cast<int>(lessons_.size()) - 1)) {
+      return InputError(
+          "no training node has a label and an event at a prediction time that "
+          "`train.protocol` learns from: label more nodes or change `train.split`");
+    }
+    model.memory = std::move(memory_);
     return model;
   }
 
  private:
-  // The pairs of a chunk of nodes that count, and what is known of them.
-  struct Rows {
-    torch::Tensor index;   // into the flattened [nodes, predictions]
-    torch::Tensor labels;  // classes
-    torch::Tensor logits;
-  };
-
-  Rows Forward(std::span<const std::int64_t> chunk, const torch::Tensor& wanted,
-               std::uint64_t dropout_seed) {
-    const torch::Tensor nodes = torch::tensor(
-        at::ArrayRef<std::int64_t>(chunk.data(), chunk.size()), torch::kInt64);
-    SplitMix64 random(dropout_seed);
-    Rows rows;
-    rows.index = wanted.index_select(0, nodes).flatten().nonzero().flatten();
-    rows.labels = labels_.index_select(0, nodes).flatten().index_select(0, rows.index);
-    torch::Tensor& history = chunk_history_.local();
-    history.resize_({nodes.size(0), data_.num_channels, data_.num_snapshots});
-    torch::index_select_out(history, history_, 0, nodes);
-    rows.logits = network_.Forward(history, rows.index, random);
-    return rows;
+  // Whether the weights with which lesson `number` ends come from training.
+  bool HasLearnt(int number) const {
+    const auto learnt = [](const BestEpoch& best) { return best.epoch > 0; };
+    const auto end = memory_.best.begin() + number + 1;
+    return options_.warm_start ? std::any_of(memory_.best.begin(), end, learnt)
+                               : learnt(memory_.best[number]);
   }
 
-  // Call `visit(chunk, number)` for all chunks of `nodes`, in parallel and in any order.
-  // What LibTorch throws in there, TBB hands on to the caller.
-  template <typename Visit>
-  void ForEachChunk(std::span<const std::int64_t> nodes, const Visit& visit) {
-    const std::size_t num_chunks = (nodes.size() + kChunkNodes - 1) / kChunkNodes;
-    arena_.execute([&] {
-      tbb::parallel_for(
-          tbb::blocked_range<std::size_t>(0, num_chunks),
-          [&](const tbb::blocked_range<std::size_t>& range) {
-            UseOneTorchThread();
-            for (std::size_t chunk = range.begin(); chunk < range.end(); ++chunk) {
-              const std::size_t begin = chunk * kChunkNodes;
-              visit(nodes.subspan(begin, std::min(kChunkNodes, nodes.size() - begin)),
-                    chunk);
-            }
-          },
-          tbb::simple_partitioner());
-    });
+  arrow::Status SetWeights(const std::vector<NamedTensor>& weights) {
+    if (network_->SetWeights(weights)) return arrow::Status::OK();
+    return CorruptionError(
+        "the state of the interrupted training is not of this model; train anew with "
+        "--force");
   }
 
-  // Call `visit(batch)` for every mini-batch of `nodes`, in their order.
-  template <typename Visit>
-  arrow::Status ForEachBatch(std::span<const std::int64_t> nodes, const Visit& visit) {
-    const auto batch = static_cast<std::size_t>(options_.batch);
-    for (std::size_t begin = 0; begin < nodes.size(); begin += batch) {
-      ARROW_RETURN_NOT_OK(context_.stop.Poll());
-      ARROW_RETURN_NOT_OK(
-          visit(nodes.subspan(begin, std::min(batch, nodes.size() - begin))));
+  // Learn one lesson, or what is left of it.
+  arrow::Status Learn(const Lesson& lesson) {
+    const std::vector<std::int64_t> train_nodes = UsableNodes(lesson, Part::kTrain);
+    const std::vector<std::int64_t> validate_nodes = UsableNodes(lesson, Part::kValidate);
+    ChooseTimes(lesson, train_nodes);
+    class_weights_ = ClassWeightsOf(lesson, train_nodes);
+    torch::optim::AdamW optimizer = network_->MakeOptimizer(options_);
+    optimizer_ = &optimizer;
+    first_rates_.clear();
+    for (const auto& group : optimizer.param_groups())
+      first_rates_.push_back(group.options().get_lr());
+    const bool goes_on = memory_.epoch > 0;
+    if (goes_on) {
+      ARROW_RETURN_NOT_OK(SetWeights(memory_.weights));
+      RestoreAdam(memory_, *network_, optimizer);
+    } else {
+      memory_.best.resize(static_cast<std::size_t>(memory_.lesson) + 1);
+      memory_.num_steps = 0;
     }
+    const bool warm =
+        options_.warm_start && memory_.lesson > 0 && HasLearnt(memory_.lesson - 1);
+    num_epochs_ = options_.NumEpochs(warm);
+    // Where no node validates, as at a time when few have come, the last epoch counts.
+    const bool validates = !validate_nodes.empty();
+    if (train_nodes.empty()) memory_.best.back() = {0, kNaN, network_->Weights()};
+    while (!train_nodes.empty() && !Finished(validates)) {
+      const auto start = std::chrono::steady_clock::now();
+      EpochRecord record;
+      record.lesson = memory_.lesson;
+      record.epoch = ++memory_.epoch;
+      SetLearningRate(record.epoch);
+      ARROW_ASSIGN_OR_RAISE(record.loss, TrainEpoch(train_nodes));
+      ARROW_ASSIGN_OR_RAISE(
+          record.validate_micro_f1,
+          scorer_.MicroF1(*network_, Times(data_, lesson.learn), validate_nodes));
+      record.seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      memory_.epochs.push_back(record);
+      BestEpoch& best = memory_.best.back();
+      if (!validates || best.epoch == 0 ||
+          record.validate_micro_f1 > best.validate_micro_f1) {
+        best = {record.epoch, record.validate_micro_f1, network_->Weights()};
+      }
+      if (task_.on_epoch) {
+        ARROW_RETURN_NOT_OK(task_.on_epoch(record, [&] { return Memory(optimizer); }));
+      }
+    }
+    ++memory_.lesson;
+    memory_.epoch = 0;
     return arrow::Status::OK();
   }
 
-  // One step of the optimizer. Returns the sum of the cross-entropy over the pairs.
-  double Step(std::span<const std::int64_t> batch, std::int64_t num_pairs) {
-    struct Part {
-      double loss = 0.0;
+  bool Finished(bool validates) const {
+    const int best = memory_.best.back().epoch;
+    return memory_.epoch >= num_epochs_ ||
+           (validates && options_.patience > 0 && best > 0 &&
+            memory_.epoch - best >= options_.patience);
+  }
+
+  TrainerMemory Memory(const torch::optim::AdamW& optimizer) const {
+    TrainerMemory memory = memory_;
+    memory.random = random_.state();
+    memory.weights = network_->Weights();
+    SaveAdam(optimizer, *network_, memory);
+    return memory;
+  }
+
+  void SetLearningRate(int epoch) {
+    if (options_.rate_schedule == RateSchedule::kConstant) return;
+    const double share =
+        0.5 + 0.5 * std::cos(std::numbers::pi * (epoch - 1) / num_epochs_);
+    for (std::size_t i = 0; i < first_rates_.size(); ++i)
+      optimizer_->param_groups()[i].options().set_lr(share * first_rates_[i]);
+  }
+
+  // The times of the lesson at which there is something to learn.
+  void ChooseTimes(const Lesson& lesson, Nodes train_nodes) {
+    learnable_.clear();
+    for (const std::int64_t k : lesson.learn) {
+      const auto counts = [&](std::int64_t node) {
+        return scorer_.Counts(node * data_.num_predictions() + k);
+      };
+      if (std::any_of(train_nodes.begin(), train_nodes.end(), counts))
+        learnable_.push_back(k);
+    }
+  }
+
+  // Some of these times, or all.
+  Times DrawTimes() {
+    std::vector<std::int64_t> times = learnable_;
+    const auto wanted = static_cast<std::size_t>(options_.times_per_step);
+    if (wanted > 0 && wanted < times.size()) {
+      Shuffle(times, random_);
+      times.resize(wanted);
+      std::sort(times.begin(), times.end());
+    }
+    return {data_, std::move(times)};
+  }
+
+  // One step of the optimizer.
+  arrow::Result<LossSum> Step(ChunkPlan& plan, std::size_t end, const Times& times) {
+    struct ChunkGradient {
+      LossSum sum;
       std::vector<torch::Tensor> gradients;
     };
-    std::vector<torch::Tensor> parameters = network_.parameters();
-    std::vector<Part> parts((batch.size() + kChunkNodes - 1) / kChunkNodes);
+    // The kernel is made once, and every chunk takes the gradient with respect to it.
+    const torch::Tensor prepared = network_->Prepare(times.snapshots);
+    torch::Tensor shared;
+    std::vector<torch::Tensor> targets;
+    if (prepared.defined()) {
+      shared = prepared.detach().requires_grad_();
+      targets = {shared};
+      for (const torch::Tensor& parameter : network_->classifier().parameters())
+        targets.push_back(parameter);
+    } else {
+      targets = network_->parameters();
+    }
+    std::vector<ChunkGradient> parts(end - plan.next());
     const std::uint64_t dropout_seed = random_.Next();
-    ForEachChunk(batch, [&](std::span<const std::int64_t> nodes, std::size_t chunk) {
-      const Rows rows = Forward(nodes, present_, dropout_seed + chunk);
-      const torch::Tensor loss = torch::cross_entropy_loss(
-          rows.logits, rows.labels, /*weight=*/{}, at::Reduction::Sum);
-      parts[chunk].loss = loss.item<double>();
-      parts[chunk].gradients =
-          torch::autograd::grad({loss / static_cast<double>(num_pairs)}, parameters);
-    });
-    // Added up in the order of the chunks, so that threads do not change the result.
-    double loss_sum = 0.0;
-    for (const Part& part : parts) {
-      loss_sum += part.loss;
-      for (std::size_t i = 0; i < parameters.size(); ++i) {
-        torch::Tensor& gradient = parameters[i].mutable_grad();
-        if (&part == &parts.front()) {
-          gradient = part.gradients[i];
+    ARROW_RETURN_NOT_OK(context_.stop.Poll());
+    ARROW_RETURN_NOT_OK(plan.ForEachChunk(
+        scorer_.arena(), end, [&](Nodes nodes, float* gathered, std::size_t chunk) {
+          const ScoredPairs rows =
+              scorer_.Forward(*network_, nodes, gathered, plan.num_snapshots(), times,
+                              shared, /*absent_too=*/false, dropout_seed + chunk);
+          if (rows.index.empty()) return;
+          const torch::Tensor loss = torch::cross_entropy_loss(
+              rows.logits, rows.labels, class_weights_, at::Reduction::Sum,
+              /*ignore_index=*/-100, options_.label_smoothing);
+          parts[chunk].sum.loss = loss.item<double>();
+          parts[chunk].sum.weight =
+              class_weights_.defined()
+                  ? class_weights_.index_select(0, rows.labels).sum().item<double>()
+                  : static_cast<double>(rows.index.size());
+          parts[chunk].gradients = torch::autograd::grad({loss}, targets);
+        }));
+    LossSum sum;
+    std::vector<torch::Tensor> gradients(targets.size());
+    for (ChunkGradient& part : parts) {
+      if (part.gradients.empty()) continue;
+      sum.loss += part.sum.loss;
+      sum.weight += part.sum.weight;
+      for (std::size_t i = 0; i < gradients.size(); ++i) {
+        if (gradients[i].defined()) {
+          gradients[i].add_(part.gradients[i]);
         } else {
-          gradient.add_(part.gradients[i]);
+          gradients[i] = part.gradients[i];
         }
       }
     }
-    if (std::isfinite(loss_sum)) optimizer_.step();
-    return loss_sum;
+    if (sum.weight == 0.0 || !std::isfinite(sum.loss)) return sum;
+    for (torch::Tensor& gradient : gradients) gradient.div_(sum.weight);
+    if (prepared.defined()) {
+      const std::vector<torch::Tensor> temporal = network_->TemporalParameters();
+      SetGradients(temporal,
+                   torch::autograd::grad({prepared}, temporal, {gradients.front()}));
+      targets.erase(targets.begin());
+      gradients.erase(gradients.begin());
+    }
+    SetGradients(targets, gradients);
+    if (options_.orthogonality > 0.0) {
+      AddOrthogonality(network_->classifier().LinearWeights(), options_.orthogonality,
+                       data_.num_predictions());
+    }
+    ++memory_.num_steps;
+    optimizer_->step();
+    return sum;
   }
 
-  arrow::Result<double> TrainEpoch(std::vector<std::int64_t>& nodes, int epoch) {
-    network_.train();
-    Shuffle(nodes, random_);
-    double loss_sum = 0.0;
-    std::int64_t num_pairs = 0;
-    ARROW_RETURN_NOT_OK(ForEachBatch(nodes, [&](std::span<const std::int64_t> batch) {
-      ++num_steps_;
-      std::int64_t num_batch_pairs = 0;
-      for (const std::int64_t node : batch) num_batch_pairs += num_present_[node];
-      const double loss = Step(batch, num_batch_pairs);
-      if (!std::isfinite(loss)) return NotFinite(epoch);
-      loss_sum += loss;
-      num_pairs += num_batch_pairs;
-      return arrow::Status::OK();
-    }));
-    return loss_sum / static_cast<double>(num_pairs);
+  static void SetGradients(const std::vector<torch::Tensor>& parameters,
+                           const std::vector<torch::Tensor>& gradients) {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      parameters[i].mutable_grad() = gradients[i];
   }
 
-  arrow::Status NotFinite(int epoch) const {
+  arrow::Result<double> TrainEpoch(Nodes nodes) {
+    network_->train();
+    std::vector<std::int64_t> order(nodes.begin(), nodes.end());
+    Shuffle(order, random_);
+    ChunkPlan plan =
+        scorer_.MakePlan(order, data_.predictions[learnable_.back()].snapshot);
+    LossSum epoch;
+    for (const std::size_t end : plan.batch_ends()) {
+      ARROW_ASSIGN_OR_RAISE(const LossSum batch, Step(plan, end, DrawTimes()));
+      if (!std::isfinite(batch.loss)) return NotFinite();
+      epoch.loss += batch.loss;
+      epoch.weight += batch.weight;
+    }
+    return epoch.loss / epoch.weight;
+  }
+
+  arrow::Status NotFinite() const {
     char rate[32];
     std::snprintf(rate, sizeof(rate), "%g", options_.learning_rate);
     return arrow::Status::ExecutionError(
         "the training loss is not finite; the steps are probably too long: lower "
         "`train.learning_rate`: ",
-        rate, " at epoch ", epoch, ", step ", num_steps_);
+        rate, " at epoch ", memory_.epoch, ", step ", memory_.num_steps + 1);
   }
 
-  arrow::Result<double> MicroF1(std::span<const std::int64_t> nodes) {
-    network_.eval();
-    std::atomic<std::int64_t> num_right = 0;
-    std::atomic<std::int64_t> num_pairs = 0;
-    ARROW_RETURN_NOT_OK(ForEachBatch(nodes, [&](std::span<const std::int64_t> batch) {
-      ForEachChunk(batch, [&](std::span<const std::int64_t> chunk, std::size_t) {
-        torch::NoGradGuard no_gradients;
-        const Rows rows = Forward(chunk, present_, /*dropout_seed=*/0);
-        num_right += rows.logits.argmax(1).eq(rows.labels).sum().item<std::int64_t>();
-        num_pairs += rows.labels.size(0);
+  // Nodes of `part` with a pair that counts in the lesson; the others would only cost
+  // time.
+  std::vector<std::int64_t> UsableNodes(const Lesson& lesson, Part part) const {
+    std::vector<std::int64_t> nodes = NodesOf(task_.split, part);
+    std::erase_if(nodes, [&](std::int64_t node) {
+      return std::none_of(lesson.learn.begin(), lesson.learn.end(), [&](std::int64_t k) {
+        return scorer_.Counts(node * data_.num_predictions() + k);
       });
-      return arrow::Status::OK();
-    }));
-    return static_cast<double>(num_right) / static_cast<double>(num_pairs);
-  }
-
-  arrow::Result<PairScores> Predict() {
-    network_.eval();
-    std::vector<std::int64_t> nodes(static_cast<std::size_t>(data_.num_nodes));
-    std::iota(nodes.begin(), nodes.end(), std::int64_t{0});
-    const std::size_t num_pairs = data_.labels.size();
-    PairScores scores{std::vector<std::int32_t>(num_pairs, -1),
-                      std::vector<float>(num_pairs), std::vector<float>(num_pairs)};
-    ARROW_RETURN_NOT_OK(ForEachBatch(nodes, [&](std::span<const std::int64_t> batch) {
-      ForEachChunk(batch, [&](std::span<const std::int64_t> chunk, std::size_t) {
-        PredictChunk(chunk, scores);
-      });
-      return arrow::Status::OK();
-    }));
-    return scores;
-  }
-
-  // `chunk` is a run of consecutive nodes.
-  void PredictChunk(std::span<const std::int64_t> chunk, PairScores& scores) {
-    torch::NoGradGuard no_gradients;
-    const Rows rows = Forward(chunk, labelled_, /*dropout_seed=*/0);
-    const torch::Tensor log_odds = torch::log_softmax(rows.logits, 1);
-    const auto [best, predicted] = log_odds.max(1);
-    const torch::Tensor probability = best.exp();
-    const torch::Tensor loss = -log_odds.gather(1, rows.labels.unsqueeze(1)).squeeze(1);
-    const std::int64_t first_pair = chunk.front() * data_.num_predictions();
-    for (std::int64_t row = 0; row < rows.index.size(0); ++row) {
-      const std::int64_t pair =
-          first_pair + rows.index.const_data_ptr<std::int64_t>()[row];
-      scores.predicted[pair] =
-          static_cast<std::int32_t>(predicted.const_data_ptr<std::int64_t>()[row]);
-      scores.probability[pair] = probability.const_data_ptr<float>()[row];
-      scores.loss[pair] = loss.const_data_ptr<float>()[row];
-    }
-  }
-
-  // Nodes of `part` with a pair that counts; the others would only cost time.
-  std::vector<std::int64_t> UsableNodes(std::span<const Part> split, Part part) const {
-    std::vector<std::int64_t> nodes = NodesOf(split, part);
-    std::erase_if(nodes, [&](std::int64_t node) { return num_present_[node] == 0; });
+    });
     return nodes;
   }
 
+  // By class: N / (classes seen * N of it), so that every class weighs the same.
+  torch::Tensor ClassWeightsOf(const Lesson& lesson, Nodes nodes) const {
+    if (options_.class_weights == ClassWeights::kNone) return {};
+    std::vector<double> counts(static_cast<std::size_t>(data_.num_classes));
+    for (const std::int64_t node : nodes) {
+      for (const std::int64_t k : lesson.learn) {
+        const std::int64_t pair = node * data_.num_predictions() + k;
+        if (scorer_.Counts(pair)) ++counts[data_.labels[pair]];
+      }
+    }
+    const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+    const auto seen = static_cast<double>(std::count_if(
+        counts.begin(), counts.end(), [](double count) { return count > 0.0; }));
+    std::vector<float> weights;
+    weights.reserve(counts.size());
+    for (const double count : counts)
+      weights.push_back(static_cast<float>(count > 0.0 ? all / (seen * count) : 0.0));
+    return torch::tensor(weights);
+  }
+
+  TrainTask task_;
   const TrainingData& data_;
   const TrainOptions& options_;
   const RunContext& context_;
-  tbb::task_arena arena_;
+  const std::vector<Lesson> lessons_;
+  PairScorer scorer_;
+  TrainerMemory memory_;
   SplitMix64 random_;
-  Network network_;
-  torch::optim::AdamW optimizer_;
-  torch::Tensor history_;
-  // The history of the chunk that a thread works on. It is the largest tensor by far, and
-  // taking it from the system anew costs more than filling it.
-  tbb::enumerable_thread_specific<torch::Tensor> chunk_history_{
-      [] { return torch::empty({0}); }};
-  torch::Tensor labels_;    // [nodes, predictions]
-  torch::Tensor labelled_;  // [nodes, predictions]: a label is known
-  torch::Tensor present_;   // [nodes, predictions]: and the node had an event
-  std::vector<std::int64_t> num_present_;  // pairs that count, by node
-  std::int64_t num_steps_ = 0;
+  NetworkShape shape_;
+  std::shared_ptr<Network> network_;
+  // Of the lesson:
+  torch::optim::AdamW* optimizer_ = nullptr;
+  std::vector<double> first_rates_;  // by parameter group
+  std::vector<std::int64_t> learnable_;
+  torch::Tensor class_weights_;
+  int num_epochs_ = 0;
 };
 
 }  // namespace
 
-arrow::Result<TrainedModel> TrainModel(
-    const TrainingData& data, std::span<const Part> split, const TrainOptions& options,
-    std::uint64_t seed, int threads, const RunContext& context,
-    const std::function<void(const EpochRecord&)>& on_epoch) {
+arrow::Result<TrainedModel> TrainModel(TrainTask task, const RunContext& context) {
   UseOneTorchThread();
   at::globalContext().setDeterministicAlgorithms(/*b=*/true, /*warn_only=*/false);
   at::globalContext().setDeterministicFillUninitializedMemory(false);
-  torch::manual_seed(seed);
-  Trainer trainer(data, options, seed, threads, context);
-  return trainer.Run(split, on_epoch);
+  return Trainer(std::move(task), context).Run();
 }
 
 }  // namespace coden

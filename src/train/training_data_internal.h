@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "coden/graph/types.h"
+#include "train/node_history_internal.h"
 
 namespace coden {
 
@@ -14,21 +16,28 @@ struct PredictionPoint {
   std::int64_t snapshot = 0;  ///< index among the snapshots held, not of the run
 };
 
-/// What a model learns from: the labelled nodes, their embeddings over time and their
-/// labels. Knows neither Arrow nor LibTorch.
+/// Numbers that a model reads beside the history, [nodes, versions, width]: one version
+/// for all prediction times, or one for each.
+struct NodeFeatureRows {
+  std::int64_t width = 0;
+  std::int64_t versions = 1;
+  std::vector<float> values;
+};
+
+/// What a model learns from: the labelled nodes, what is known of them over time and
+/// their labels. Knows neither Arrow nor LibTorch.
 ///
 /// All arrays have the node as their slowest dimension, so that a mini-batch of nodes is
 /// a gather of whole contiguous blocks.
 struct TrainingData {
   std::int64_t num_nodes = 0;
-  std::int64_t num_channels = 0;
   std::int64_t num_snapshots = 0;
   int num_classes = 0;
 
-  /// [num_nodes, num_channels, num_snapshots]: embedding rows of length 1 (L2), or zeros
-  /// where the node was not there yet. Time is the fastest dimension, so that the
-  /// convolution over snapshots reads it in place.
-  std::vector<float> history;
+  /// What comes with every snapshot, group by group; the channels of a model are those of
+  /// all groups in this order. Zeros where a node was not there yet.
+  std::vector<std::shared_ptr<const NodeHistory>> channels;
+  NodeFeatureRows features;
   /// In order of time.
   std::vector<PredictionPoint> predictions;
   /// [num_nodes, predictions]: the class valid at t_k, -1 where there is none.
@@ -38,6 +47,11 @@ struct TrainingData {
 
   std::int64_t num_predictions() const {
     return static_cast<std::int64_t>(predictions.size());
+  }
+  std::int64_t num_channels() const {
+    std::int64_t sum = 0;
+    for (const auto& group : channels) sum += group->shape().channels;
+    return sum;
   }
 };
 

@@ -250,7 +250,7 @@ TEST_F(AppendTest, TrainingStandsUntilItIsDoneAgain) {
                                          {{"node", "[0, 7]"}, {"label", "[1, 2]"}});
   int trained = 0;
   RunRequest request;
-  request.train = [&](const Settings&, RunStore& store,
+  request.train = [&](const Settings&, RunStore& store, const TrainMemory&,
                       const RunContext&) -> arrow::Result<TrainSummary> {
     TrainSummary summary;
     ARROW_ASSIGN_OR_RAISE(

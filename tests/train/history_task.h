@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include <arrow/util/logging.h>
+
 #include "pipeline/random_internal.h"
 #include "train/training_data_internal.h"
 
@@ -15,7 +17,6 @@ inline TrainingData HistoryTask(std::int64_t num_nodes, std::int64_t num_snapsho
                                 std::uint64_t seed) {
   TrainingData data;
   data.num_nodes = num_nodes;
-  data.num_channels = num_channels;
   data.num_snapshots = num_snapshots;
   data.num_classes = 2;
   for (std::int64_t k = 1; k <= num_predictions; ++k) {
@@ -23,12 +24,20 @@ inline TrainingData HistoryTask(std::int64_t num_nodes, std::int64_t num_snapsho
     data.predictions.push_back({static_cast<int>(k), 10 * k, snapshot});
   }
   SplitMix64 random(seed);
-  for (std::int64_t i = 0; i < num_nodes * num_channels * num_snapshots; ++i) {
-    const double uniform = static_cast<double>(random.Next() >> 11) * 0x1p-53;
-    data.history.push_back(static_cast<float>(2.0 * uniform - 1.0));
+  std::shared_ptr<NodeHistory> history =
+      NodeHistory::Make({num_nodes, num_channels, num_snapshots}).ValueOrDie();
+  for (std::int64_t s = 0; s < num_snapshots; ++s) {
+    for (std::int64_t node = 0; node < num_nodes; ++node) {
+      for (std::int64_t channel = 0; channel < num_channels; ++channel) {
+        const double uniform = static_cast<double>(random.Next() >> 11) * 0x1p-53;
+        history->Row(node)[channel] = static_cast<float>(2.0 * uniform - 1.0);
+      }
+    }
+    ARROW_CHECK_OK(history->EndSnapshot());
   }
+  std::vector<float> channel(static_cast<std::size_t>(num_channels * num_snapshots));
   for (std::int64_t node = 0; node < num_nodes; ++node) {
-    const float* channel = data.history.data() + node * num_channels * num_snapshots;
+    ARROW_CHECK_OK(history->Read(node, num_snapshots, channel.data()));
     for (const PredictionPoint& point : data.predictions) {
       double sum = 0.0;
       for (std::int64_t s = 0; s <= point.snapshot; ++s) sum += channel[s];
@@ -36,6 +45,7 @@ inline TrainingData HistoryTask(std::int64_t num_nodes, std::int64_t num_snapsho
       data.present.push_back(1);
     }
   }
+  data.channels = {std::move(history)};
   return data;
 }
 

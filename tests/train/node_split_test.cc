@@ -49,6 +49,28 @@ TEST(NodeSplit, ShuffleKeepsTheItemsAndReachesEveryOrder) {
   for (const int count : times) EXPECT_NEAR(count, 1000, 150);
 }
 
+TEST(NodeSplit, ByTimeEarlyNodesTrainAndLateOnesTest) {
+  const std::vector<EventTime> first = {50, 10, kNeverSeen, 30, 20, 40,
+                                        10, 60, 70,         80, 90};
+  const auto split = SplitByTime(first, {0.5, 0.2, 0.3});
+  const Part train = Part::kTrain, validate = Part::kValidate, test = Part::kTest;
+  EXPECT_EQ(split, (std::vector<Part>{validate, train, Part::kUnused, train, train, train,
+                                      train, validate, test, test, test}));
+}
+
+TEST(NodeSplit, FoldsAreEvenAndOfTrainingNodesAlone) {
+  const auto split = SplitNodes(1000, {0.7, 0.1, 0.2}, /*seed=*/3);
+  const auto folds = FoldsOf(split, 7, /*seed=*/3);
+  std::vector<int> sizes(7, 0);
+  for (std::size_t node = 0; node < split.size(); ++node) {
+    EXPECT_EQ(folds[node] >= 0, split[node] == Part::kTrain);
+    if (folds[node] >= 0) ++sizes[folds[node]];
+  }
+  for (const int size : sizes) EXPECT_EQ(size, 100);
+  EXPECT_EQ(folds, FoldsOf(split, 7, 3));
+  EXPECT_NE(folds, FoldsOf(split, 7, 4));
+}
+
 TEST(NodeSplit, NodesOfAPartAreAscending) {
   const std::vector<Part> split = {Part::kTest, Part::kTrain, Part::kTest};
   EXPECT_EQ(NodesOf(split, Part::kTest), (std::vector<std::int64_t>{0, 2}));

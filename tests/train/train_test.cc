@@ -28,7 +28,7 @@ class TrainTest : public RunFixture {
  protected:
   arrow::Result<TrainSummary> RunTrain() {
     SilentProgress progress;
-    ARROW_ASSIGN_OR_RAISE(auto summary, Train(settings_, *store_, {&progress}));
+    ARROW_ASSIGN_OR_RAISE(auto summary, Train(settings_, *store_, {}, {&progress}));
     for (const FileRecord& file : summary.files) Move(file);
     return summary;
   }
@@ -251,7 +251,7 @@ TEST_F(TrainTest, AStoppedRunLeavesTheOldFiles) {
   source.RequestStop();
   SilentProgress progress;
   EXPECT_TRUE(
-      Train(settings_, *store_, {&progress, source.token()}).status().IsCancelled());
+      Train(settings_, *store_, {}, {&progress, source.token()}).status().IsCancelled());
   EXPECT_EQ(FileBytes(directory_ + "/predictions.parquet"), expected);
   EXPECT_TRUE(store_->List(RunLayout::kStage).ValueOrDie().empty());
 }
@@ -315,8 +315,8 @@ TEST_F(Errors, OverTheMemoryLimit) {
   settings_.run.memory_limit = 10'000;
   CheckFails(Fault::kResources,
              "training needs about 1 MB for 120 labelled nodes x 4 snapshots x 4 "
-             "channels: raise `run.memory_limit`, or `sample.lambda` for fewer "
-             "snapshots: the limit is 0 MB");
+             "channels, even with its histories on disk: raise `run.memory_limit`, or "
+             "lower `train.batch` or `run.threads`: the limit is 0 MB");
 }
 
 TEST_F(Errors, NonFiniteEmbedding) {

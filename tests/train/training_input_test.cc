@@ -25,6 +25,9 @@ class TrainingInputTest : public RunFixture {
   // Compare the history of `node`, held as number `at`, with the rows of `snapshots`.
   void CheckHistory(const TrainingData& data, int at, int node,
                     const std::vector<int>& snapshots) {
+    const auto num_snapshots = static_cast<std::int64_t>(snapshots.size());
+    std::vector<float> history(kNumChannels * snapshots.size());
+    ASSERT_TRUE(data.channels[0]->Read(at, num_snapshots, history.data()).ok());
     for (std::size_t s = 0; s < snapshots.size(); ++s) {
       const auto& rows = written_[snapshots[s]];
       double square_sum = 0.0;
@@ -33,8 +36,7 @@ class TrainingInputTest : public RunFixture {
         square_sum += std::pow(rows[node][channel], 2);
       }
       for (int channel = 0; channel < kNumChannels; ++channel) {
-        const float found =
-            data.history[(at * kNumChannels + channel) * snapshots.size() + s];
+        const float found = history[channel * snapshots.size() + s];
         const double expected = there ? rows[node][channel] / std::sqrt(square_sum) : 0.0;
         EXPECT_NEAR(found, expected, 1e-6) << node << " " << channel << " " << s;
       }
@@ -51,7 +53,7 @@ TEST_F(TrainingInputTest, HoldsChannelsOverTimeForEveryLabelledNode) {
   const TrainingInput input = WriteAndLoad();
   const TrainingData& data = input.data;
   EXPECT_EQ(data.num_nodes, 3);
-  EXPECT_EQ(data.num_channels, 4);
+  EXPECT_EQ(data.num_channels(), 4);
   EXPECT_EQ(data.num_snapshots, 4);
   EXPECT_EQ(input.num_unknown, 1);
   CheckHistory(data, 0, 7, {0, 1, 2, 3});

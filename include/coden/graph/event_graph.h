@@ -55,6 +55,7 @@ class BasicEventGraph {
  public:
   explicit BasicEventGraph(GraphOptions options) : options_(options) {}
 
+  const GraphOptions& options() const { return options_; }
   const Graph& graph() const { return graph_; }
   const EventCounts& counts() const { return counts_; }
   /// Edges present; an undirected edge counts once.

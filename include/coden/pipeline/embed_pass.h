@@ -44,6 +44,7 @@ struct EmbedTask {
   const RunProgress& progress;  ///< its first snapshots are done
   SnapshotProvenance provenance;
   int columns_per_pass = 0;
+  Operator* before_writer = nullptr;  ///< sees every row on its way; may be none
 };
 
 /// Second pass: read -> embed -> snapshot, for the snapshots of the schedule that are not

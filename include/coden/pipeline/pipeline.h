@@ -23,13 +23,14 @@ enum class Goal {
 };
 
 /// The training stage. It is handed in, so that this library does not depend on LibTorch.
-using TrainStage = std::function<arrow::Result<TrainSummary>(const Settings&, RunStore&,
-                                                             const RunContext&)>;
+using TrainStage = std::function<arrow::Result<TrainSummary>(
+    const Settings&, RunStore&, const TrainMemory&, const RunContext&)>;
 
 struct RunRequest {
   Goal goal = Goal::kAll;
-  bool force = false;  ///< rebuild what is there instead of refusing or skipping
-  TrainStage train;    ///< none in a build without training
+  bool force = false;   ///< rebuild what is there instead of refusing or skipping
+  bool resume = false;  ///< refuse to start a training: go on with an interrupted one
+  TrainStage train;     ///< none in a build without training
 };
 
 /// Bring the run directory up to date and publish a manifest for every part that was run.

@@ -19,6 +19,8 @@ class Progress {
                      std::int64_t total) = 0;
   /// Say how many units of the step are done, in all.
   virtual void Advance(std::int64_t done) = 0;
+  /// Say how the step goes, such as a loss; shown with the next Advance.
+  virtual void Say(std::string_view) {}
   /// Close the step with one line about what came of it.
   virtual void End(std::string_view summary) = 0;
   /// Say something worth knowing outside any step: rows dropped, a stage skipped.

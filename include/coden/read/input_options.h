@@ -12,6 +12,7 @@ struct InputOptions {
   std::string edges;
   std::string features;
   std::string labels;
+  std::string split;
   std::string feature_updates;
   int random_features = 0;
   std::string from;   ///< empty: from the first row

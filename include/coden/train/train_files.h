@@ -12,6 +12,11 @@ std::shared_ptr<arrow::Schema> PredictionsSchema(
     const std::shared_ptr<arrow::DataType>& node_type,
     const std::shared_ptr<arrow::DataType>& label_type);
 
+/// The schema of forecast.parquet (schemas/forecast.csv), of the same types.
+std::shared_ptr<arrow::Schema> ForecastSchema(
+    const std::shared_ptr<arrow::DataType>& node_type,
+    const std::shared_ptr<arrow::DataType>& label_type);
+
 /// The schema of metrics.parquet (schemas/metrics.csv). A score over no nodes at all is
 /// NaN.
 std::shared_ptr<arrow::Schema> MetricsSchema();

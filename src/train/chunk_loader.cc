@@ -1,0 +1,79 @@
+#include "train/chunk_loader_internal.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace coden {
+
+ChunkLoader::ChunkLoader(const TrainingData& data, std::int64_t num_snapshots,
+                         std::vector<Chunk> chunks, std::size_t num_buffers)
+    : data_(data),
+      num_snapshots_(num_snapshots),
+      num_channels_(data.num_channels()),
+      chunks_(std::move(chunks)),
+      buffers_(std::min(num_buffers, std::max<std::size_t>(chunks_.size(), 1))),
+      free_(buffers_.size(), true),
+      thread_([this] { Load(); }) {}
+
+ChunkLoader::~ChunkLoader() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void ChunkLoader::Load() {
+  for (std::size_t number = 0; number < chunks_.size(); ++number) {
+    const std::size_t buffer = number % buffers_.size();
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stopped_ || free_[buffer]; });
+      if (stopped_) return;
+      free_[buffer] = false;
+    }
+    arrow::Status status;
+    try {
+      status = Gather(chunks_[number], buffers_[buffer]);
+    } catch (const std::exception&) {
+      status = arrow::Status::OutOfMemory("no memory for the histories of a mini-batch");
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      status_ = status;
+      ++num_loaded_;
+    }
+    changed_.notify_all();
+    if (!status.ok()) return;
+  }
+}
+
+arrow::Status ChunkLoader::Gather(Chunk chunk, std::vector<float>& out) const {
+  out.resize(chunk.size() * static_cast<std::size_t>(num_channels_ * num_snapshots_));
+  float* to = out.data();
+  for (const std::int64_t node : chunk) {
+    for (const auto& group : data_.channels) {
+      ARROW_RETURN_NOT_OK(group->Read(node, num_snapshots_, to));
+      to += group->shape().channels * num_snapshots_;
+    }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<float*> ChunkLoader::Take(std::size_t number) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return num_loaded_ > number || !status_.ok(); });
+  ARROW_RETURN_NOT_OK(status_);
+  return buffers_[number % buffers_.size()].data();
+}
+
+void ChunkLoader::GiveBack(std::size_t number) {
+  {
+    const std::lock_guard lock(mutex_);
+    free_[number % buffers_.size()] = true;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace coden

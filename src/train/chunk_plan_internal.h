@@ -1,0 +1,92 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <arrow/status.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include "train/chunk_loader_internal.h"
+#include "train/training_data_internal.h"
+
+namespace coden {
+
+using Nodes = std::span<const std::int64_t>;
+
+/// Nodes per task. It depends on the data alone, because the gradient is a sum over
+/// chunks and its rounding must depend neither on the threads nor on the memory there is.
+/// Small, so that a chunk's tensors stay in cache and the allocator reuses them; smaller
+/// where histories are so long that a chunk of them would not be.
+std::size_t ChunkNodes(std::int64_t num_channels, std::int64_t num_snapshots);
+
+/// Chunks that are gathered ahead of those that are worked on.
+inline constexpr int kChunksAhead = 2;
+
+/// A pass over nodes: cut into mini-batches, and these into chunks that a loader gathers
+/// while others are worked on.
+class ChunkPlan {
+ public:
+  /// Take `nodes`, in their order, in batches of `batch`; chunks have the first
+  /// `num_snapshots`. All must outlive the plan.
+  ChunkPlan(const TrainingData& data, Nodes nodes, std::size_t batch,
+            std::int64_t num_snapshots, int num_threads);
+
+  /// Where each batch ends, counted in chunks.
+  std::span<const std::size_t> batch_ends() const { return batch_ends_; }
+  std::int64_t num_snapshots() const { return loader_->num_snapshots(); }
+  /// The first chunk that is not done.
+  std::size_t next() const { return next_; }
+
+  /// Call `visit(nodes, gathered, number)` for the chunks up to `end`, in parallel and in
+  /// any order; numbers count from next(). What a visit throws, TBB hands on to the
+  /// caller.
+  template <typename Visit>
+  arrow::Status ForEachChunk(tbb::task_arena& arena, std::size_t end, const Visit& visit);
+
+ private:
+  std::vector<std::size_t> batch_ends_;
+  std::unique_ptr<ChunkLoader> loader_;
+  std::size_t next_ = 0;
+};
+
+template <typename Visit>
+arrow::Status ChunkPlan::ForEachChunk(tbb::task_arena& arena, std::size_t end,
+                                      const Visit& visit) {
+  // Gives a chunk back, also where its work throws: others wait for the buffer.
+  struct Held {
+    ChunkLoader& loader;
+    std::size_t number;
+    ~Held() { loader.GiveBack(number); }
+  };
+  const std::size_t begin = next_;
+  next_ = end;
+  std::atomic<std::size_t> next = begin;
+  std::vector<arrow::Status> failures(end - begin);
+  arena.execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(begin, end, 1),
+        [&](const tbb::blocked_range<std::size_t>& range) {
+          for (std::size_t task = range.begin(); task < range.end(); ++task) {
+            // The loader wants chunks taken in their order; tasks come in any.
+            const std::size_t chunk = next++;
+            const auto gathered = loader_->Take(chunk);
+            if (!gathered.ok()) {
+              failures[chunk - begin] = gathered.status();
+              continue;
+            }
+            const Held held{*loader_, chunk};
+            visit(loader_->chunks()[chunk], *gathered, chunk - begin);
+          }
+        },
+        tbb::simple_partitioner());
+  });
+  for (const arrow::Status& failure : failures) ARROW_RETURN_NOT_OK(failure);
+  return arrow::Status::OK();
+}
+
+}  // namespace coden

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coden/train/train_options.h"
+
+namespace coden {
+
+/// One model of a protocol: the prediction times whose pairs it learns and validates on,
+/// and those it predicts. Indices from 0, ascending.
+struct Lesson {
+  std::vector<std::int64_t> learn;
+  std::vector<std::int64_t> predict;
+
+  /// The last prediction time that the lesson looks at.
+  std::int64_t last() const;
+};
+
+/// The lessons of `protocol` in order of time. With kRolling nobody predicts the first
+/// prediction time, and there must be two.
+std::vector<Lesson> MakeLessons(Protocol protocol, std::int64_t num_predictions);
+
+}  // namespace coden

@@ -1,0 +1,144 @@
+#include "train/pair_scorer_internal.h"
+
+#include <atomic>
+#include <numeric>
+#include <utility>
+
+#include "pipeline/random_internal.h"
+
+namespace coden {
+
+void UseOneTorchThread() {
+  thread_local bool done = false;
+  if (!done) at::set_num_threads(1);
+  done = true;
+}
+
+Times::Times(const TrainingData& data, std::vector<std::int64_t> chosen)
+    : predictions(std::move(chosen)) {
+  snapshots.reserve(predictions.size());
+  for (const std::int64_t k : predictions)
+    snapshots.push_back(data.predictions[k].snapshot);
+}
+
+PairScorer::PairScorer(const TrainingData& data, std::size_t batch, int num_threads,
+                       const RunContext& context)
+    : data_(data),
+      batch_(batch),
+      num_threads_(num_threads),
+      context_(context),
+      arena_(num_threads) {}
+
+ScoredPairs PairScorer::Forward(Network& network, Nodes chunk, float* gathered,
+                                std::int64_t num_snapshots, const Times& times,
+                                const torch::Tensor& prepared, bool absent_too,
+                                std::uint64_t dropout_seed) const {
+  UseOneTorchThread();
+  ScoredPairs pairs;
+  std::vector<std::int64_t> labels;
+  const auto num_times = static_cast<std::int64_t>(times.predictions.size());
+  pairs.index.reserve(chunk.size() * times.predictions.size());
+  labels.reserve(pairs.index.capacity());
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    for (std::int64_t k = 0; k < num_times; ++k) {
+      const std::int64_t pair = chunk[i] * data_.num_predictions() + times.predictions[k];
+      if (absent_too ? data_.labels[pair] < 0 : !Counts(pair)) continue;
+      pairs.index.push_back(static_cast<std::int64_t>(i) * num_times + k);
+      labels.push_back(data_.labels[pair]);
+    }
+  }
+  pairs.labels = torch::tensor(labels, torch::kInt64);
+  if (pairs.index.empty()) {
+    pairs.logits = torch::zeros({0, data_.num_classes});
+    return pairs;
+  }
+  SplitMix64 random(dropout_seed);
+  const torch::Tensor history = torch::from_blob(
+      gathered,
+      {static_cast<std::int64_t>(chunk.size()), data_.num_channels(), num_snapshots});
+  pairs.logits =
+      network.Forward(history, times.snapshots, prepared, Features(chunk, times),
+                      torch::tensor(pairs.index, torch::kInt64), random);
+  return pairs;
+}
+
+// [nodes, versions, features]
+torch::Tensor PairScorer::Features(Nodes chunk, const Times& times) const {
+  const NodeFeatureRows& features = data_.features;
+  if (features.width == 0) return {};
+  const torch::Tensor nodes = torch::tensor(
+      at::ArrayRef<std::int64_t>(chunk.data(), chunk.size()), torch::kInt64);
+  // from_blob takes no const pointer; the values are only read.
+  const torch::Tensor rows =
+      torch::from_blob(const_cast<float*>(features.values.data()),
+                       {data_.num_nodes, features.versions, features.width})
+          .index_select(0, nodes);
+  if (features.versions == 1) return rows;
+  return rows.index_select(1, torch::tensor(times.predictions, torch::kInt64));
+}
+
+arrow::Result<double> PairScorer::MicroF1(Network& network, const Times& times,
+                                          Nodes nodes) {
+  network.eval();
+  torch::NoGradGuard no_gradients;
+  const torch::Tensor prepared = network.Prepare(times.snapshots);
+  ChunkPlan plan = MakePlan(nodes, times.snapshots.back());
+  std::atomic<std::int64_t> num_right = 0;
+  std::atomic<std::int64_t> num_pairs = 0;
+  for (const std::size_t end : plan.batch_ends()) {
+    ARROW_RETURN_NOT_OK(context_.stop.Poll());
+    ARROW_RETURN_NOT_OK(
+        plan.ForEachChunk(arena_, end, [&](Nodes chunk, float* gathered, std::size_t) {
+          torch::NoGradGuard none_here_either;
+          const ScoredPairs pairs =
+              Forward(network, chunk, gathered, plan.num_snapshots(), times, prepared,
+                      /*absent_too=*/false, /*dropout_seed=*/0);
+          num_right +=
+              pairs.logits.argmax(1).eq(pairs.labels).sum().template item<std::int64_t>();
+          num_pairs += pairs.labels.size(0);
+        }));
+  }
+  return static_cast<double>(num_right) / static_cast<double>(num_pairs);
+}
+
+arrow::Status PairScorer::Predict(Network& network, const Times& times,
+                                  PairScores& scores) {
+  network.eval();
+  torch::NoGradGuard no_gradients;
+  std::vector<std::int64_t> nodes(static_cast<std::size_t>(data_.num_nodes));
+  std::iota(nodes.begin(), nodes.end(), std::int64_t{0});
+  const torch::Tensor prepared = network.Prepare(times.snapshots);
+  ChunkPlan plan = MakePlan(nodes, times.snapshots.back());
+  for (const std::size_t end : plan.batch_ends()) {
+    ARROW_RETURN_NOT_OK(context_.stop.Poll());
+    ARROW_RETURN_NOT_OK(
+        plan.ForEachChunk(arena_, end, [&](Nodes chunk, float* gathered, std::size_t) {
+          torch::NoGradGuard none_here_either;
+          Keep(chunk, times,
+               Forward(network, chunk, gathered, plan.num_snapshots(), times, prepared,
+                       /*absent_too=*/true, /*dropout_seed=*/0),
+               scores);
+        }));
+  }
+  return arrow::Status::OK();
+}
+
+void PairScorer::Keep(Nodes chunk, const Times& times, const ScoredPairs& pairs,
+                      PairScores& scores) const {
+  const torch::Tensor log_odds = torch::log_softmax(pairs.logits, 1);
+  const auto [best, predicted] = log_odds.max(1);
+  const torch::Tensor probability = best.exp();
+  const torch::Tensor loss = -log_odds.gather(1, pairs.labels.unsqueeze(1)).squeeze(1);
+  const std::size_t num_times = times.predictions.size();
+  for (std::size_t row = 0; row < pairs.index.size(); ++row) {
+    const auto at = static_cast<std::size_t>(pairs.index[row]);
+    const std::int64_t pair = chunk[at / num_times] * data_.num_predictions() +
+                              times.predictions[at % num_times];
+    scores.predicted[pair] =
+        static_cast<std::int32_t>(predicted.const_data_ptr<std::int64_t>()[row]);
+    scores.probability[pair] = probability.const_data_ptr<float>()[row];
+    scores.loss[pair] = loss.const_data_ptr<float>()[row];
+  }
+}
+
+}  // namespace coden

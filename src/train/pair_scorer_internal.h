@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <arrow/result.h>
+#include <torch/torch.h>
+
+#include "coden/pipeline/progress.h"
+#include "train/chunk_plan_internal.h"
+#include "train/network_internal.h"
+#include "train/training_data_internal.h"
+
+namespace coden {
+
+/// Let LibTorch work on the calling thread alone. OpenMP's threads spin at every
+/// operation, which is ruinous on a busy machine, and would make results depend on their
+/// number.
+void UseOneTorchThread();
+
+/// Some prediction times, ascending, and their snapshots.
+struct Times {
+  Times(const TrainingData& data, std::vector<std::int64_t> chosen);
+
+  std::vector<std::int64_t> predictions;
+  std::vector<std::int64_t> snapshots;
+};
+
+/// Pairs of a chunk of nodes and their scores.
+struct ScoredPairs {
+  std::vector<std::int64_t> index;  ///< into the flattened [nodes, times]
+  torch::Tensor labels;             ///< classes
+  torch::Tensor logits;
+};
+
+/// Apply a network to pairs of a node and a prediction time.
+class PairScorer {
+ public:
+  PairScorer(const TrainingData& data, std::size_t batch, int num_threads,
+             const RunContext& context);
+
+  /// Whether a pair counts: its node has a label and is present then.
+  bool Counts(std::int64_t pair) const {
+    return data_.labels[pair] >= 0 && data_.present[pair] != 0;
+  }
+
+  tbb::task_arena& arena() { return arena_; }
+  ChunkPlan MakePlan(Nodes nodes, std::int64_t last_snapshot) const {
+    return {data_, nodes, batch_, last_snapshot + 1, num_threads_};
+  }
+
+  /// Score the pairs of `chunk` that count or, where `absent_too` says so, all that have
+  /// a label. `prepared` is Network::Prepare of the times' snapshots. May be called from
+  /// many threads.
+  ScoredPairs Forward(Network& network, Nodes chunk, float* gathered,
+                      std::int64_t num_snapshots, const Times& times,
+                      const torch::Tensor& prepared, bool absent_too,
+                      std::uint64_t dropout_seed) const;
+
+  /// The share of right answers over the pairs of `nodes` that count; NaN where none
+  /// does.
+  arrow::Result<double> MicroF1(Network& network, const Times& times, Nodes nodes);
+
+  /// Fill in `scores` for every labelled pair of the times.
+  arrow::Status Predict(Network& network, const Times& times, PairScores& scores);
+
+ private:
+  torch::Tensor Features(Nodes chunk, const Times& times) const;
+  void Keep(Nodes chunk, const Times& times, const ScoredPairs& pairs,
+            PairScores& scores) const;
+
+  const TrainingData& data_;
+  const std::size_t batch_;
+  const int num_threads_;
+  const RunContext& context_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace coden
