@@ -1,0 +1,43 @@
+#include "train/numbered_snapshot_internal.h"
+
+#include <utility>
+
+#include <arrow/table.h>
+
+#include "coden/pipeline/error.h"
+#include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
+
+namespace coden {
+
+arrow::Result<std::unique_ptr<NodeIdMap>> ReadNodeIds(const RunStore& store) {
+  ARROW_ASSIGN_OR_RAISE(const auto table,
+                        ReadParquetFile(store, RunLayout::kNodes, {"node"}));
+  const auto ids = table->column(0);
+  ARROW_ASSIGN_OR_RAISE(auto nodes, NodeIdMap::Make(ids->type()));
+  std::vector<NodeId> numbers;
+  for (const auto& chunk : ids->chunks())
+    ARROW_RETURN_NOT_OK(nodes->Encode(*chunk, &numbers));
+  return nodes;
+}
+
+arrow::Result<NumberedSnapshot> NumberedSnapshot::Make(SnapshotRows rows,
+                                                       const NodeIdMap& nodes,
+                                                       int snapshot) {
+  NumberedSnapshot numbered;
+  numbered.rows = std::move(rows);
+  ARROW_RETURN_NOT_OK(nodes.Find(*numbered.rows.nodes(), &numbered.nodes));
+  numbered.row_of.assign(static_cast<std::size_t>(nodes.size()), -1);
+  for (std::size_t row = 0; row < numbered.nodes.size(); ++row) {
+    if (numbered.nodes[row] == kNoNode) {
+      return CorruptionError("snapshot ", snapshot,
+                             " has a node that the run does not know; rebuild the run "
+                             "with `coden run --force`: row ",
+                             row);
+    }
+    numbered.row_of[numbered.nodes[row]] = static_cast<std::int32_t>(row);
+  }
+  return numbered;
+}
+
+}  // namespace coden
