@@ -85,7 +85,12 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
     const bool follows = part.name == kTrainPart || part.name == kPredictPart;
     complete = complete && (part.complete || follows);
     trained_before = trained_before || (part.name == kTrainPart && !part.complete);
-    settings += part.parameters + "\n";
+    // Lines without a section before those with one, which would take them in.
+    if (part.parameters.starts_with('[')) {
+      settings += part.parameters + "\n";
+    } else {
+      settings = part.parameters + "\n" + settings;
+    }
   }
 
   FactsTable facts("Run");
