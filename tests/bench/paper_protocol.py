@@ -70,6 +70,7 @@ def main() -> None:
             {
                 "train.model": model,
                 "train.epochs": options.epochs,
+                "train.rate_schedule": "cosine",
                 "train.patience": 0,
                 "train.runs": options.seeds,
                 "train.times_per_step": options.times_per_step,
