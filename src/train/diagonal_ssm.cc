@@ -19,8 +19,7 @@
 //
 // Start: a = log 1, log 2, ... (states from slow to fast, S4D-real), B = 1, C = 0, D = 1,
 // Delta log-uniform in [0.001, 0.5]. So the model starts as coden-s and takes from the
-// past what helps; with C ~ N(0,1)/4, as is usual, it starts with noise, which cost half
-// a point on DBLP.
+// past what helps.
 //
 // Gu, Gupta, Goel, Re: On the Parameterization and Initialization of Diagonal State Space
 // Models, NeurIPS 2022. Gu, Dao: Mamba, 2023.

@@ -23,7 +23,7 @@ torch::Tensor KernelMatrix(const torch::Tensor& kernel, SnapshotList at);
 
 /// Kernels have a few numbers per channel and start where they change nothing. At the
 /// classifier's rate they still move when it is done: on the quickstart ten times that
-/// gave 85.6 in 57 epochs instead of 84.9 in 100, and on DBLP the same score.
+/// gave 85.6 in 57 epochs instead of 84.9 in 100.
 inline constexpr double kKernelRateScale = 10.0;
 
 /// Return parameters p with softplus(p) log-uniform in [shortest, longest].
