@@ -89,7 +89,7 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
     if (part.parameters.starts_with('[')) {
       settings += part.parameters + "\n";
     } else {
-      settings = part.parameters + "\n" + settings;
+      settings.insert(0, part.parameters + "\n");
     }
   }
 
