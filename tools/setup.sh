@@ -2,8 +2,9 @@
 # Install what the build and the tests need on a Debian or Ubuntu machine.
 #
 # System libraries come from the distribution; Arrow, LibTorch, Meson and the checkers come
-# from wheels in .venv beside the build. Nothing else is written. A second call finds
-# everything in place and installs nothing.
+# from wheels in .venv beside the build, and what the report is drawn with from npm into
+# .venv/node. Nothing else is written. A second call finds everything in place and installs
+# nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +12,10 @@ packages=(
   g++ pkg-config ninja-build python3 python3-venv
   libtbb-dev libboost-program-options-dev nlohmann-json3-dev libxxhash-dev robin-map-dev
   libgtest-dev libbenchmark-dev
+  chromium chromium-driver
 )
+# An npm from elsewhere than the distribution will do.
+command -v npm >/dev/null || packages+=(nodejs npm)
 requirements=tools/requirements.txt
 stamp=.venv/.installed-requirements
 
@@ -47,4 +51,19 @@ else
   [[ -x .venv/bin/python ]] || python3 -m venv .venv
   .venv/bin/python -m pip install -qq --disable-pip-version-check -r "$requirements"
   cp "$requirements" "$stamp"
+fi
+
+node=.venv/node
+if cmp -s tools/package.json "$node/package.json" &&
+  cmp -s tools/package-lock.json "$node/package-lock.json" && [[ -f $node/.installed ]]; then
+  echo "setup: .venv/node is in place" >&2
+else
+  echo "setup: installing into .venv/node: $(sed -n 's/.*"dependencies": { \(.*\) }.*/\1/p' tools/package.json)" >&2
+  mkdir -p "$node"
+  rm -f "$node/.installed"
+  cp tools/package.json tools/package-lock.json "$node"
+  (cd "$node" && npm ci --cache .cache --ignore-scripts --no-audit --no-fund \
+    --no-update-notifier --loglevel=error >/dev/null)
+  rm -rf "$node/.cache"
+  touch "$node/.installed"
 fi

@@ -12,6 +12,7 @@
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
+#include "report/ini_sections_internal.h"
 
 namespace coden {
 
@@ -33,12 +34,13 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
           "the training is of before rows were added; `coden run` trains anew");
     }
   }
-  for (const auto& [name, path] :
-       {std::pair{"edges", settings.input.edges},
-        std::pair{"features", settings.input.features},
-        std::pair{"feature updates", settings.input.feature_updates},
-        std::pair{"labels", settings.input.labels}}) {
-    if (!path.empty()) inputs.inputs.push_back({name, path});
+  const auto written = IniSections(inputs.settings_ini);
+  for (const auto& [name, key] :
+       {std::pair{"edges", "edges"}, std::pair{"features", "features"},
+        std::pair{"feature updates", "feature_updates"}, std::pair{"labels", "labels"},
+        std::pair{"split", "split"}}) {
+    const std::string_view path = FindIniSetting(written, "input", key);
+    if (!path.empty()) inputs.inputs.push_back({name, std::string(path)});
   }
   inputs.versions = {{"coden", std::string(kVersion)},
                      {"Apache Arrow", arrow::GetBuildInfo().version_string},
@@ -54,6 +56,14 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
     ARROW_ASSIGN_OR_RAISE(const std::string text, store->ReadText(place));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) inputs.epoch_lines.push_back(line);
+  }
+  if (const FileRecord* predictions = manifest.FindFile(RunLayout::kPredictions)) {
+    ARROW_ASSIGN_OR_RAISE(inputs.predictions,
+                          ReadParquetFile(*store, *predictions,
+                                          {"label", "predicted", "split", "present"}));
+  }
+  if (const FileRecord* work = manifest.FindFile(RunLayout::kWork)) {
+    ARROW_ASSIGN_OR_RAISE(inputs.work, ReadParquetFile(*store, *work));
   }
   ARROW_ASSIGN_OR_RAISE(const std::string page, HtmlReport(inputs));
   ARROW_RETURN_NOT_OK(store->WriteText(RunLayout::kReport, page));

@@ -1,24 +1,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace coden {
 
-/// One epoch of the training, means over the runs that got that far. NaN where no line
-/// has the value.
+/// One epoch of the training. NaN where its line lacks the value.
 struct EpochFigure {
-  std::int64_t epoch = 0;
   double loss = 0.0;
   double validate_loss = 0.0;
   double validate_micro_f1 = 0.0;
 };
 
 struct EpochLog {
-  std::vector<EpochFigure> epochs;  ///< in order
-  std::size_t num_runs = 0;
+  /// (run, lesson) -> epoch -> figures. A run that was taken up again repeats epochs; the
+  /// last line of each counts.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::int64_t, EpochFigure>>
+      curves;
   std::size_t num_skipped = 0;  ///< lines that are no JSON object with an epoch
 };
 

@@ -8,10 +8,11 @@
 #include <arrow/table.h>
 
 #include "coden/report/printable.h"
+#include "report/chart_figure_internal.h"
 #include "report/flow_picture_internal.h"
 #include "report/ini_sections_internal.h"
+#include "report/page_frame_internal.h"
 #include "report/report_sections_internal.h"
-#include "report/report_style_internal.h"
 
 namespace coden {
 
@@ -61,51 +62,36 @@ std::vector<StageFigure> Masked(std::vector<StageFigure> stages) {
   return stages;
 }
 
-void AddHead(Markup& page, std::string_view title) {
-  page.Raw("<!DOCTYPE html>\n").Open("html", {{"lang", "en"}}).Line();
-  page.Open("head").Void("meta", {{"charset", "utf-8"}}).Line();
-  page.Void("meta",
-            {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  page.Void("meta", {{"http-equiv", "Content-Security-Policy"},
-                     {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
-  page.Line().Element("title", title).Line();
-  page.Open("style").Raw(ReportStyle()).Close().Close().Line();
-}
-
-void AddFacts(Markup& page, const std::vector<NamedText>& facts) {
-  page.Open("table", {{"class", "facts"}}).Open("tbody").Line();
-  for (const auto& fact : facts) {
-    page.Open("tr").Element("th", fact.name, {{"scope", "row"}});
-    page.Element("td", MaskCredentials(fact.text)).Close().Line();
+arrow::Status AddQuality(Markup& page, const ReportInputs& inputs,
+                         const std::optional<MicroF1Summary>& quality) {
+  if (!quality) {
+    page.Open("section").Element("h2", "Prediction quality");
+    page.Element("p", "No metrics: no model was trained in this run.").Close().Line();
+    return arrow::Status::OK();
   }
-  page.Close().Close().Line();
-}
-
-void AddFactsSection(Markup& page, std::string_view heading,
-                     const std::vector<NamedText>& facts) {
-  if (facts.empty()) return;
-  page.Open("section").Element("h2", heading).Line();
-  AddFacts(page, facts);
+  AddQualitySection(page, *quality);
+  if (inputs.predictions != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const ClassCounts counts, CountClasses(*inputs.predictions));
+    AddClasses(page, counts);
+  }
   page.Close().Line();
+  return arrow::Status::OK();
 }
 
-void AddSettingsSection(Markup& page, const std::vector<IniSection>& settings) {
-  if (settings.empty()) return;
-  page.Open("section").Element("h2", "Settings").Line();
-  page.Open("div", {{"class", "settings"}}).Line();
-  for (const auto& section : settings) {
-    page.Open("section").Element("h3", section.name);
-    AddFacts(page, section.settings);
-    page.Close();
+arrow::Status AddEmbedding(Markup& page, const ReportInputs& inputs,
+                           const Schedule& schedule, double epsilon) {
+  std::vector<Chart> charts;
+  if (inputs.work != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(charts, WorkCharts(*inputs.work));
   }
-  page.Close().Close().Line();
-}
-
-void AddNotesSection(Markup& page, const std::vector<std::string>& notes) {
-  if (notes.empty()) return;
-  page.Open("section").Element("h2", "Notes").Open("ul", {{"class", "notes"}}).Line();
-  for (const auto& note : notes) page.Element("li", MaskCredentials(note)).Line();
-  page.Close().Close().Line();
+  if (inputs.schedule != nullptr && std::isfinite(epsilon)) {
+    charts.push_back(ErrorChart(schedule, epsilon));
+  }
+  if (charts.empty()) return arrow::Status::OK();
+  page.Open("section").Element("h2", "Embedding").Line();
+  AddFigures(page, charts);
+  page.Close().Line();
+  return arrow::Status::OK();
 }
 
 }  // namespace
@@ -124,30 +110,28 @@ arrow::Result<std::string> HtmlReport(const ReportInputs& inputs) {
   const std::vector<StageFigure> stages = Masked(inputs.stages);
 
   Markup page;
-  AddHead(page, title);
-  page.Open("body").Line().Open("header").Element("h1", title).Line();
+  AddPageHead(page, title);
+  page.Open("header").Element("h1", title).Line();
   page.Element("p", SummaryLine(inputs, schedule, quality), {{"class", "summary"}});
   page.Raw(FlowPicture(stages, FlowDirection::kAcross));
   page.Raw(FlowPicture(stages, FlowDirection::kDown));
   page.Close().Line().Open("main").Line();
-  if (quality) {
-    AddQualitySection(page, *quality);
-  } else {
-    page.Open("section").Element("h2", "Prediction quality");
-    page.Element("p", "No metrics: no model was trained in this run.").Close().Line();
-  }
+  ARROW_RETURN_NOT_OK(AddQuality(page, inputs, quality));
   if (inputs.schedule != nullptr) {
     AddSamplingSection(page, schedule, NumberOf(settings, "sample", "lambda"));
-    AddEmbeddingSection(page, schedule, NumberOf(settings, "embed", "epsilon"));
     AddGraphSection(page, schedule);
   }
+  ARROW_RETURN_NOT_OK(
+      AddEmbedding(page, inputs, schedule, NumberOf(settings, "embed", "epsilon")));
   const EpochLog log = ReadEpochLog(inputs.epoch_lines);
-  if (!log.epochs.empty()) AddTrainingSection(page, log);
+  if (!log.curves.empty()) AddTrainingSection(page, log);
+  AddResourcesSection(page, stages);
   AddNotesSection(page, inputs.notes);
   AddFactsSection(page, "Inputs", inputs.inputs);
   AddSettingsSection(page, settings);
   AddFactsSection(page, "Versions", inputs.versions);
-  return page.Finish() + "\n";
+  page.Close().Line();
+  return FinishPage(page);
 }
 
 }  // namespace coden

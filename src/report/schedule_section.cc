@@ -2,6 +2,7 @@
 #include <map>
 
 #include "coden/report/printable.h"
+#include "report/chart_figure_internal.h"
 #include "report/html_table_internal.h"
 #include "report/report_sections_internal.h"
 #include "report/table_column_internal.h"
@@ -35,44 +36,41 @@ ResultsTable ScheduleTable(const Schedule& schedule) {
   return table;
 }
 
+// Sigma grows from zero to its value at the next snapshot and falls back there.
 Chart SigmaChart(const Schedule& schedule, double lambda) {
   Chart chart;
-  chart.label = "Accumulated sigma of " + std::to_string(schedule.size()) + " snapshots";
-  chart.x_name = "snapshot";
-  chart.y_name = "sigma";
-  chart.whole_x = true;
-  ChartSeries between{"between prediction times", SeriesStyle::kStems, {}, 0};
-  ChartSeries at_prediction{"at a prediction time", SeriesStyle::kStems, {}, 1};
+  chart.id = "sigma";
+  chart.heading = "Shift bound";
+  chart.caption =
+      "Bound on how far the embeddings moved since the snapshot before; past λ a "
+      "snapshot "
+      "is taken. It is known at the snapshots and drawn straight between them.";
+  chart.label = "Accumulating sigma of " + std::to_string(schedule.size()) +
+                " snapshots over the rows of the log";
+  chart.x = {.name = "rows of the log", .whole = true};
+  chart.y = {.name = "σ", .from_zero = true};
+  ChartSeries growing{.name = "σ", .color = 7};
+  ChartSeries between{.name = "snapshot past λ", .style = SeriesStyle::kDots, .color = 0};
+  ChartSeries closing{
+      .name = "snapshot at a prediction time", .style = SeriesStyle::kDots, .color = 1};
   for (const auto& point : schedule) {
-    ChartSeries& series = point.at_prediction ? at_prediction : between;
-    series.points.push_back({static_cast<double>(point.snapshot), point.sigma,
-                             "snapshot " + std::to_string(point.snapshot) + ", time " +
-                                 std::to_string(point.time) + ": sigma " +
-                                 FormatFixed(point.sigma, 4)});
+    const auto x = static_cast<double>(point.events);
+    if (point.snapshot > 0) {
+      growing.x.push_back(x);
+      growing.y.push_back(point.sigma);
+      ChartSeries& series = point.at_prediction ? closing : between;
+      series.x.push_back(x);
+      series.y.push_back(point.sigma);
+    }
+    growing.x.push_back(x);
+    growing.y.push_back(0.0);
   }
-  chart.series = {std::move(between), std::move(at_prediction)};
+  for (auto* series : {&growing, &between, &closing}) {
+    if (!series->x.empty()) chart.series.push_back(std::move(*series));
+  }
   if (std::isfinite(lambda)) {
     chart.levels.push_back({"λ = " + FormatShortest(lambda), lambda});
   }
-  return chart;
-}
-
-Chart ErrorChart(const Schedule& schedule, double epsilon) {
-  Chart chart;
-  chart.label = "Proven error of " + std::to_string(schedule.size()) + " snapshots";
-  chart.x_name = "snapshot";
-  chart.y_name = "error / ε";
-  chart.whole_x = true;
-  chart.zero_y = true;
-  ChartSeries series{"error bound", SeriesStyle::kStems, {}, 2};
-  for (const auto& point : schedule) {
-    const double bound = point.error_bound.value_or(0.0);
-    series.points.push_back({static_cast<double>(point.snapshot), bound / epsilon,
-                             "snapshot " + std::to_string(point.snapshot) + ": at most " +
-                                 FormatScientific(bound, 2) + " per node"});
-  }
-  chart.series = {std::move(series)};
-  chart.levels.push_back({"ε = " + FormatShortest(epsilon), 1.0});
   return chart;
 }
 
@@ -80,42 +78,42 @@ Chart IntervalChart(const Schedule& schedule) {
   std::map<int, int> num_snapshots;
   for (const auto& point : schedule) ++num_snapshots[point.prediction];
   Chart chart;
+  chart.id = "snapshots-per-interval";
+  chart.heading = "Snapshots per interval";
+  chart.caption = "How many snapshots were taken up to each prediction time.";
   chart.label = "Snapshots in each of " + std::to_string(num_snapshots.size()) +
                 " prediction intervals";
-  chart.x_name = "prediction interval (0: initial graph)";
-  chart.y_name = "snapshots";
-  chart.whole_x = true;
-  chart.whole_y = true;
-  ChartSeries series{"snapshots", SeriesStyle::kBars, {}, 0};
+  chart.x = {.name = "prediction interval (0: initial graph)", .whole = true};
+  chart.y = {.name = "snapshots", .whole = true};
+  ChartSeries series{.name = "snapshots", .style = SeriesStyle::kBars, .color = 0};
   for (const auto& [prediction, count] : num_snapshots) {
-    series.points.push_back({static_cast<double>(prediction), static_cast<double>(count),
-                             "interval " + std::to_string(prediction) + ": " +
-                                 std::to_string(count) +
-                                 (count == 1 ? " snapshot" : " snapshots")});
+    series.x.push_back(static_cast<double>(prediction));
+    series.y.push_back(static_cast<double>(count));
   }
   chart.series.push_back(std::move(series));
   return chart;
 }
 
-Chart SizeChart(const Schedule& schedule, const std::string& what,
-                std::int64_t SchedulePoint::* size, int color) {
-  Chart chart;
-  chart.label = "Number of " + what + " in the graph over time";
-  chart.x_name = "time";
-  chart.y_name = what;
-  chart.whole_x = true;
-  chart.whole_y = true;
-  chart.zero_y = true;
-  ChartSeries series{what, SeriesStyle::kLine, {}, color};
+ChartSeries OverTime(const Schedule& schedule, std::string name,
+                     std::int64_t SchedulePoint::* value, int color) {
+  ChartSeries series{.name = std::move(name), .color = color};
   for (const auto& point : schedule) {
     // Before the first event there is no time on the log's own scale.
     if (point.events == 0) continue;
-    series.points.push_back({static_cast<double>(point.time),
-                             static_cast<double>(point.*size),
-                             "time " + std::to_string(point.time) + ": " +
-                                 FormatCount(point.*size) + " " + what});
+    series.x.push_back(static_cast<double>(point.time));
+    series.y.push_back(static_cast<double>(point.*value));
   }
-  chart.series.push_back(std::move(series));
+  return series;
+}
+
+Chart TimeChart(std::string id, std::string heading, std::string caption) {
+  Chart chart;
+  chart.id = std::move(id);
+  chart.heading = std::move(heading);
+  chart.caption = std::move(caption);
+  chart.label = chart.heading + " over time";
+  chart.x = {.name = "time", .whole = true};
+  chart.y = {.name = "number", .whole = true, .from_zero = true};
   return chart;
 }
 
@@ -150,38 +148,42 @@ arrow::Result<Schedule> ReadScheduleColumns(const arrow::Table& table) {
 
 void AddSamplingSection(Markup& page, const Schedule& schedule, double lambda) {
   page.Open("section").Element("h2", "Sampling").Line();
-  page.Open("div", {{"class", "pair"}});
-  AddFigure(page, "Shift bound",
-            "Bound on how far the embeddings moved since the snapshot before. Past λ a "
-            "snapshot is taken.",
-            SigmaChart(schedule, lambda));
-  AddFigure(page, "Snapshots per interval",
-            "How many snapshots were taken up to each prediction time.",
-            IntervalChart(schedule));
-  page.Close().Line();
+  AddFigures(page, {SigmaChart(schedule, lambda), IntervalChart(schedule)});
   page.Open("details").Element("summary", "The schedule").Line();
   page.Raw(HtmlTable(ScheduleTable(schedule), kMaxTableRows, "schedule.parquet"));
   page.Close().Close().Line();
 }
 
-void AddEmbeddingSection(Markup& page, const Schedule& schedule, double epsilon) {
-  if (!std::isfinite(epsilon)) return;
-  page.Open("section").Element("h2", "Embedding").Line();
-  AddFigure(page, "Proven error",
-            "Bound on the mean error per node of the worst column, as written, in units "
-            "of ε.",
-            ErrorChart(schedule, epsilon));
+void AddGraphSection(Markup& page, const Schedule& schedule) {
+  Chart events = TimeChart("events", "Events", "Rows of the log applied so far.");
+  events.series = {OverTime(schedule, "events", &SchedulePoint::events, 0)};
+  Chart size = TimeChart("graph-size", "Graph size",
+                         "Nodes seen in an event or a feature row, and edges present; an "
+                         "undirected edge counts once.");
+  size.series = {OverTime(schedule, "nodes", &SchedulePoint::num_nodes, 2),
+                 OverTime(schedule, "edges", &SchedulePoint::num_edges, 3)};
+  page.Open("section").Element("h2", "Graph").Line();
+  AddFigures(page, {events, size});
   page.Close().Line();
 }
 
-void AddGraphSection(Markup& page, const Schedule& schedule) {
-  page.Open("section").Element("h2", "Graph").Line();
-  page.Open("div", {{"class", "pair"}});
-  AddFigure(page, "Nodes", "Nodes seen in an event or a feature row.",
-            SizeChart(schedule, "nodes", &SchedulePoint::num_nodes, 2));
-  AddFigure(page, "Edges", "Edges present; an undirected edge counts once.",
-            SizeChart(schedule, "edges", &SchedulePoint::num_edges, 2));
-  page.Close().Close().Line();
+Chart ErrorChart(const Schedule& schedule, double epsilon) {
+  Chart chart;
+  chart.id = "proven-error";
+  chart.heading = "Proven error";
+  chart.caption =
+      "Bound on the mean error per node of the worst column, as written, in units of ε.";
+  chart.label = "Proven error of " + std::to_string(schedule.size()) + " snapshots";
+  chart.x = {.name = "snapshot", .whole = true};
+  chart.y = {.name = "error / ε", .from_zero = true};
+  ChartSeries series{.name = "error bound / ε", .style = SeriesStyle::kStems, .color = 2};
+  for (const auto& point : schedule) {
+    series.x.push_back(static_cast<double>(point.snapshot));
+    series.y.push_back(point.error_bound.value_or(std::nan("")) / epsilon);
+  }
+  chart.series = {std::move(series)};
+  chart.levels.push_back({"ε = " + FormatShortest(epsilon), 1.0});
+  return chart;
 }
 
 }  // namespace coden

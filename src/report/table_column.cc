@@ -82,4 +82,22 @@ arrow::Result<std::vector<std::uint8_t>> FlagColumn(const arrow::Table& table,
   return values;
 }
 
+arrow::Result<std::vector<std::string_view>> TextColumn(const arrow::Table& table,
+                                                        const std::string& file,
+                                                        const std::string& column) {
+  ARROW_ASSIGN_OR_RAISE(const auto found, FindColumn(table, file, column));
+  if (found->type()->id() != arrow::Type::STRING) {
+    return WrongType(file, column, "string", *found->type());
+  }
+  std::vector<std::string_view> values;
+  values.reserve(static_cast<std::size_t>(found->length()));
+  for (const auto& chunk : found->chunks()) {
+    const auto& array = static_cast<const arrow::StringArray&>(*chunk);
+    for (std::int64_t row = 0; row < array.length(); ++row) {
+      values.push_back(array.GetView(row));
+    }
+  }
+  return values;
+}
+
 }  // namespace coden

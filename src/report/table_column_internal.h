@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <arrow/result.h>
@@ -22,5 +23,9 @@ arrow::Result<std::vector<std::int64_t>> IntegerColumn(const arrow::Table& table
 arrow::Result<std::vector<std::uint8_t>> FlagColumn(const arrow::Table& table,
                                                     const std::string& file,
                                                     const std::string& column);
+/// As RealColumn, of string; the texts belong to `table`.
+arrow::Result<std::vector<std::string_view>> TextColumn(const arrow::Table& table,
+                                                        const std::string& file,
+                                                        const std::string& column);
 
 }  // namespace coden

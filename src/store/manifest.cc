@@ -33,10 +33,12 @@ json ToJson(const FileRecord& file) {
 json ToJson(const PartRecord& part) {
   json figures = json::array();
   for (const auto& figure : part.figures) {
-    figures.push_back({{"name", figure.name},
-                       {"taken", figure.taken},
-                       {"given", figure.given},
-                       {"seconds", figure.seconds}});
+    json value = {{"name", figure.name},
+                  {"taken", figure.taken},
+                  {"given", figure.given},
+                  {"seconds", figure.seconds}};
+    if (figure.peak_bytes != 0) value["peak_bytes"] = figure.peak_bytes;
+    figures.push_back(std::move(value));
   }
   json inputs = json::array();
   for (const auto& input : part.inputs) {
@@ -100,7 +102,8 @@ PartRecord PartFromJson(const json& value) {
   part.parameters = value.at("parameters");
   for (const auto& figure : value.at("figures")) {
     part.figures.push_back({figure.at("name"), figure.at("taken"), figure.at("given"),
-                            figure.at("seconds")});
+                            figure.at("seconds"),
+                            figure.value("peak_bytes", std::int64_t{0})});
   }
   part.notes = value.at("notes").get<std::vector<std::string>>();
   for (const auto& input : value.at("inputs")) {

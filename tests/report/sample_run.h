@@ -19,7 +19,7 @@ namespace coden::sample_run {
 template <typename Builder, typename Values>
 std::shared_ptr<arrow::Array> ArrayOf(const Values& values) {
   Builder builder;
-  for (const auto value : values) EXPECT_TRUE(builder.Append(value).ok());
+  for (const auto& value : values) EXPECT_TRUE(builder.Append(value).ok());
   std::shared_ptr<arrow::Array> array;
   EXPECT_TRUE(builder.Finish(&array).ok());
   return array;
@@ -119,6 +119,54 @@ inline std::shared_ptr<arrow::Table> ScheduleTable(int num_predictions, int num_
        ArrayOf<arrow::DoubleBuilder>(error_bound)});
 }
 
+struct PredictionRow {
+  std::string label;
+  std::string predicted;
+  std::string split = "test";
+  bool present = true;
+};
+
+/// The columns that the report reads, with labels that are strings.
+inline std::shared_ptr<arrow::Table> Predictions(const std::vector<PredictionRow>& rows) {
+  std::vector<std::string> labels, predicted, splits;
+  std::vector<bool> present;
+  for (const auto& row : rows) {
+    labels.push_back(row.label);
+    predicted.push_back(row.predicted);
+    splits.push_back(row.split);
+    present.push_back(row.present);
+  }
+  const auto schema = arrow::schema(
+      {arrow::field("label", arrow::utf8()), arrow::field("predicted", arrow::utf8()),
+       arrow::field("split", arrow::utf8()), arrow::field("present", arrow::boolean())});
+  return arrow::Table::Make(
+      schema,
+      {ArrayOf<arrow::StringBuilder>(labels), ArrayOf<arrow::StringBuilder>(predicted),
+       ArrayOf<arrow::StringBuilder>(splits), ArrayOf<arrow::BooleanBuilder>(present)});
+}
+
+inline std::shared_ptr<arrow::Table> Work(int num_snapshots) {
+  std::vector<std::int32_t> snapshot;
+  std::vector<double> seconds;
+  std::vector<std::int64_t> counts;
+  for (int i = 0; i < num_snapshots; ++i) {
+    snapshot.push_back(i);
+    seconds.push_back(0.01 * (1 + i % 5));
+    counts.push_back(1000 + 10 * i);
+  }
+  std::vector<std::shared_ptr<arrow::Field>> fields = {
+      arrow::field("snapshot", arrow::int32()),
+      arrow::field("seconds", arrow::float64())};
+  std::vector<std::shared_ptr<arrow::Array>> columns = {
+      ArrayOf<arrow::Int32Builder>(snapshot), ArrayOf<arrow::DoubleBuilder>(seconds)};
+  for (const char* name :
+       {"sweeps", "proving_sweeps", "swept_arcs", "pushes", "pushed_arcs"}) {
+    fields.push_back(arrow::field(name, arrow::int64()));
+    columns.push_back(ArrayOf<arrow::Int64Builder>(counts));
+  }
+  return arrow::Table::Make(arrow::schema(fields), columns);
+}
+
 inline ReportInputs Report() {
   ReportInputs inputs;
   inputs.title = "citations by year";
@@ -127,7 +175,7 @@ inline ReportInputs Report() {
       "[input]\nedges = data/citations/edges.parquet\nfeatures = \nlabels = l.parquet\n\n"
       "[sample]\nbound = relative\nlambda = 0.1\nmax_per_interval = 0\n\n"
       "[embed]\nalpha = 0.2\nepsilon = 1e-07\npropagation = mass\n";
-  inputs.stages = {{"read", "236,894 rows", "236,894 events", 0.31},
+  inputs.stages = {{"read", "236,894 rows", "236,894 events", 0.31, 41'000'000},
                    {"partition", "236,894 events", "26 batches", 0.02},
                    {"sample", "26 batches", "147 snapshots", 0.14},
                    {"embed", "147 snapshots, 128 columns", "4.1 M embeddings", 48.2},
@@ -141,6 +189,8 @@ inline ReportInputs Report() {
   inputs.versions = {{"coden", "0.1.0"}, {"Arrow", "26.0.1"}, {"LibTorch", "2.13.0"}};
   inputs.schedule = ScheduleTable(/*num_predictions=*/26, /*num_between=*/3);
   inputs.metrics = Metrics(/*num_runs=*/3, /*num_predictions=*/26);
+  inputs.predictions = Predictions({{"a", "a"}, {"a", "b"}, {"b", "b"}});
+  inputs.work = Work(/*num_snapshots=*/147);
   for (int epoch = 1; epoch <= 100; ++epoch) {
     const double loss = 0.7 + 1.6 * std::exp(-0.06 * epoch);
     inputs.epoch_lines.push_back(

@@ -7,16 +7,10 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include "coden/report/html_page.h"
 #include "coden/store/manifest.h"
-#include "coden/store/parquet_file.h"
 
 namespace coden {
-
-/// A row of a table of facts.
-struct NamedText {
-  std::string name;
-  std::string text;
-};
 
 /// All that a report is made from. Nothing else goes in, no date and no host, so equal
 /// inputs give equal bytes.
@@ -29,15 +23,20 @@ struct ReportInputs {
   std::vector<NamedText> versions;
   std::shared_ptr<arrow::Table> schedule;  ///< schemas/schedule.csv
   std::shared_ptr<arrow::Table> metrics;   ///< schemas/metrics.csv; null without labels
-  /// Lines of metrics.jsonl. Of each object `epoch`, `run`, `loss`, `validate_loss` and
-  /// `validate_micro_f1` are read where they are there; a line that is none is skipped.
+  /// `label`, `predicted`, `split` and `present` of schemas/predictions.csv; null: none.
+  std::shared_ptr<arrow::Table> predictions;
+  /// What the solver did, a row per `snapshot`: `seconds`, `sweeps`, `proving_sweeps`,
+  /// `swept_arcs`, `pushes` and `pushed_arcs`; null: not recorded.
+  std::shared_ptr<arrow::Table> work;
+  /// Lines of metrics.jsonl. Of each object `epoch`, `run`, `lesson`, `loss`,
+  /// `validate_loss` and `validate_micro_f1` are read where they are there; a line that
+  /// is none is skipped.
   std::vector<std::string> epoch_lines;
 };
 
-/// Make the report: one HTML page that needs no network and runs no script.
+/// Make the report: one HTML page that needs no network, as RenderHtmlPage writes it.
 ///
-/// Every value is escaped, and user and password of URIs are masked. A schedule or
-/// metrics table of another schema is a corruption error.
+/// A table of another schema is a corruption error.
 arrow::Result<std::string> HtmlReport(const ReportInputs& inputs);
 
 }  // namespace coden

@@ -15,10 +15,11 @@ namespace coden {
 
 /// What one stage took and gave, for the report.
 struct StageFigure {
-  std::string name;      ///< read, partition, ...
-  std::string taken;     ///< such as "236,894 rows"
-  std::string given;     ///< such as "26 prediction times"
-  double seconds = 0.0;  ///< of wall time
+  std::string name;             ///< read, partition, ...
+  std::string taken;            ///< such as "236,894 rows"
+  std::string given;            ///< such as "26 prediction times"
+  double seconds = 0.0;         ///< of wall time
+  std::int64_t peak_bytes = 0;  ///< of memory, by the end of the stage; 0: not known
 };
 
 /// A file that a part was made from, so that the next run can tell whether it is the

@@ -9,6 +9,7 @@ namespace coden {
 struct RunLayout {
   static constexpr std::string_view kSnapshots = "snapshots";
   static constexpr std::string_view kSchedule = "schedule.parquet";
+  static constexpr std::string_view kWork = "work.parquet";
   static constexpr std::string_view kPredictions = "predictions.parquet";
   static constexpr std::string_view kForecast = "forecast.parquet";
   static constexpr std::string_view kMetrics = "metrics.parquet";
