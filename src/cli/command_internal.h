@@ -76,6 +76,9 @@ arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,
 arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context,
                               std::string* output);
 
+/// The flags of `coden report`: every setting, and those of comparing.
+std::vector<FlagSection> ReportFlags();
+
 /// The flags of `coden generate`, by generator.
 std::vector<FlagSection> GenerateFlags();
 

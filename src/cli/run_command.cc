@@ -1,14 +1,10 @@
-// run, embed, train and report: the commands that bring a run directory up to date.
-
-#include <arrow/table.h>
+// run, embed and train: the commands that bring a run directory up to date.
 
 #include "cli/command_internal.h"
+#include "cli/results_internal.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/pipeline.h"
 #include "coden/pipeline/run_report.h"
-#include "coden/report/micro_f1_table.h"
-#include "coden/store/parquet_file.h"
-#include "coden/store/run_layout.h"
 
 namespace coden {
 
@@ -20,34 +16,6 @@ TrainStage TrainingOfThisBuild() {
 #else
   return nullptr;
 #endif
-}
-
-// What a run without labels ends with: its parts in place of scores.
-ResultsTable PartsTable(const Manifest& manifest) {
-  ResultsTable table;
-  table.title = "Stages";
-  table.columns = {{"stage", "stage"},
-                   {"taken", "takes"},
-                   {"given", "gives"},
-                   {"seconds", "seconds", ColumnType::kReal, /*digits=*/2}};
-  for (const PartRecord& part : manifest.parts) {
-    if (part.name != kEmbedPart && !part.complete) continue;  // of before rows were added
-    for (const StageFigure& figure : part.figures) {
-      table.rows.push_back({figure.name, figure.taken, figure.given, figure.seconds});
-    }
-  }
-  return table;
-}
-
-arrow::Result<std::string> Results(const Settings& settings, const Manifest& manifest,
-                                   Goal goal) {
-  const FileRecord* file = manifest.FindFile(RunLayout::kMetrics);
-  if (file == nullptr || goal == Goal::kEmbed)
-    return Render(PartsTable(manifest), settings.report.format);
-  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
-  ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
-  ARROW_ASSIGN_OR_RAISE(const ResultsTable table, MicroF1Table(*metrics));
-  return Render(table, settings.report.format);
 }
 
 arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext& context,
@@ -71,7 +39,7 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext
   }
   ARROW_ASSIGN_OR_RAISE(const Manifest manifest, std::move(up_to_date));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
-  ARROW_ASSIGN_OR_RAISE(*output, Results(settings, manifest, goal));
+  ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, manifest, goal != Goal::kEmbed));
   return arrow::Status::OK();
 }
 
@@ -90,22 +58,6 @@ arrow::Status EmbedCommand(const CommandLine& line, const RunContext& context,
 arrow::Status TrainCommand(const CommandLine& line, const RunContext& context,
                            std::string* output) {
   return BringUpToDate(line, Goal::kTrain, context, output);
-}
-
-arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
-                            std::string* output) {
-  ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
-  if (settings.run.directory.empty()) {
-    return UsageError("say which run: set `run.directory` or give its pipeline file");
-  }
-  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
-  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
-  if (!manifest) {
-    return UsageError("there is no run to report on in '", settings.run.directory, "'");
-  }
-  ARROW_RETURN_NOT_OK(WriteRunReport(settings, *manifest, context));
-  ARROW_ASSIGN_OR_RAISE(*output, Results(settings, *manifest, Goal::kAll));
-  return arrow::Status::OK();
 }
 
 }  // namespace coden

@@ -106,14 +106,15 @@ ChartSeries OverTime(const Schedule& schedule, std::string name,
   return series;
 }
 
-Chart TimeChart(std::string id, std::string heading, std::string caption) {
+Chart TimeChart(std::string id, std::string heading, std::string caption,
+                std::string y_name) {
   Chart chart;
   chart.id = std::move(id);
   chart.heading = std::move(heading);
   chart.caption = std::move(caption);
   chart.label = chart.heading + " over time";
   chart.x = {.name = "time", .whole = true};
-  chart.y = {.name = "number", .whole = true, .from_zero = true};
+  chart.y = {.name = std::move(y_name), .whole = true, .from_zero = true};
   return chart;
 }
 
@@ -155,11 +156,12 @@ void AddSamplingSection(Markup& page, const Schedule& schedule, double lambda) {
 }
 
 void AddGraphSection(Markup& page, const Schedule& schedule) {
-  Chart events = TimeChart("events", "Events", "Rows of the log applied so far.");
+  Chart events = TimeChart("events", "Events", "Rows of the log applied so far.", "rows");
   events.series = {OverTime(schedule, "events", &SchedulePoint::events, 0)};
   Chart size = TimeChart("graph-size", "Graph size",
                          "Nodes seen in an event or a feature row, and edges present; an "
-                         "undirected edge counts once.");
+                         "undirected edge counts once.",
+                         "nodes, edges");
   size.series = {OverTime(schedule, "nodes", &SchedulePoint::num_nodes, 2),
                  OverTime(schedule, "edges", &SchedulePoint::num_edges, 3)};
   page.Open("section").Element("h2", "Graph").Line();

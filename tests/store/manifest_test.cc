@@ -22,7 +22,7 @@ PartRecord Part(const std::string& name, const std::string& fingerprint) {
   part.version = "0.1.0";
   part.fingerprint = fingerprint;
   part.parameters = "embed.alpha = 0.2\ninput.src = \"quoted\"\n";
-  part.figures = {{"read", "5 rows", "4 edges", 0.25}, {"embed", "ü", "", 1e-9, 7}};
+  part.figures = {{"read", "5 rows", "4 edges", 0.25, 7}, {"embed", "ü", "", 1e-9}};
   part.notes = {"1 self-loop dropped", "2 rows merged"};
   part.inputs = {{"edges", "2024/a.parquet", 9, 1'700'000'000'123'456'789, "00ff"},
                  {"labels", "b.parquet", 10, 0, "11ff"}};

@@ -45,8 +45,7 @@
     return (value / unit).toFixed(Math.min(6, Math.max(0, digits))) + letter;
   }
 
-  function linearTicks(low, high, maxTicks, whole) {
-    const step = niceStep(high - low, maxTicks, whole);
+  function linearTicks(low, high, step) {
     const ticks = [];
     const first = Math.ceil(low / step - 1e-9);
     for (let i = first; i * step <= high + step * 1e-9 && ticks.length < 60; ++i) ticks.push(i * step);
@@ -167,12 +166,13 @@
       if (low !== 0) low -= margin;
       high += margin;
     }
-    const step = niceStep(high - low, maxTicks(height, 34), data.yAxis.whole);
+    const step = niceStep(high - low, maxTicks(height, 28), data.yAxis.whole);
     const bottom = Math.floor(low / step + 1e-9) * step;
     let top = Math.ceil(high / step - 1e-9) * step;
     // The name of a level stands above its line.
     const highest = Math.max(...data.levels.map((level) => level.value));
     if (top - highest < (top - bottom) * 0.09) top += step;
+    data.yStep = step;
     return [bottom, top];
   }
 
@@ -196,6 +196,23 @@
   }
 
   // ---------------------------------------------------------------- drawing
+
+  // uPlot's own lines leave out what falls on one pixel column; here a value that jumps at one
+  // x is drawn whole.
+  const linePaths = (stepped) => (u, seriesIndex) => {
+    const stroke = new Path2D();
+    let before = null;
+    u.data[seriesIndex].forEach((value, i) => {
+      if (value === undefined) return;
+      if (value === null) return void (before = null);
+      const x = u.valToPos(u.data[0][i], "x", true), y = u.valToPos(value, "y", true);
+      if (before === null) stroke.moveTo(x, y);
+      else if (stepped) stroke.lineTo(x, before);
+      if (before !== null) stroke.lineTo(x, y);
+      before = y;
+    });
+    return { stroke, fill: null, clip: null, flags: 0 };
+  };
 
   function stemPaths(u, seriesIndex, first, last) {
     const stroke = new Path2D();
@@ -343,8 +360,10 @@
 
   const widest = (texts) => Math.max(0, ...texts.map((text) => textWidth(text || "")));
 
+  // Names of runs or classes often differ at their ends.
   function shortened(text, most) {
-    return text.length > most ? text.slice(0, most - 1) + "…" : text;
+    const half = Math.floor((most - 1) / 2);
+    return text.length > most ? text.slice(0, half) + "…" + text.slice(-half) : text;
   }
 
   function xAxis(data) {
@@ -357,7 +376,7 @@
       if (data.xAxis.log) return logTicks(low, high, maxTicks(width, 60));
       let space = 46;
       for (let tries = 0; tries < 3; ++tries) {
-        const found = linearTicks(low, high, maxTicks(width, space), data.xAxis.whole);
+        const found = linearTicks(low, high, niceStep(high - low, maxTicks(width, space), data.xAxis.whole));
         const needed = widest(tickTexts(found, false)) + 20;
         if (needed * found.length <= width || tries === 2) return found;
         space = Math.max(space * 1.4, needed);
@@ -375,9 +394,11 @@
       ticks: { stroke: () => palette.muted, width: 1, size: 4 },
       border: { show: true, stroke: () => palette.muted, width: 1 },
       splits: (u, _, low, high) => ticks(u, low, high),
+      filter: (u, splits) => splits,
       values: (u, splits) => (names ? splits.map((i) => shortened(names[i], 18)) : tickTexts(splits, data.xAxis.log)),
       rotate: (u, values) => {
         turned = Boolean(names && values && widest(values) + 8 > room(u) / values.length);
+        data.overhang = turned ? textWidth(values[0]) * 0.77 : 0;
         return turned ? 40 : 0;
       },
       size: (u, values) => 28 + (turned && values ? widest(values) * 0.64 : 0),
@@ -391,10 +412,11 @@
       stroke: () => palette.muted,
       grid: { stroke: () => palette.rule, width: 1 },
       ticks: { show: false },
+      filter: (u, splits) => splits,
       splits: (u, _, low, high) =>
         data.yAxis.log
           ? logTicks(low, high, maxTicks(u.height - 60, 24))
-          : linearTicks(low, high, maxTicks(u.height - 60, 34), data.yAxis.whole),
+          : linearTicks(low, high, data.yStep),
       values: (u, splits) => tickTexts(splits, data.yAxis.log),
       size: (u, values) => (values ? Math.max(30, widest(values) + 12) : 40),
     };
@@ -403,19 +425,21 @@
   function seriesOptions(data, series) {
     const stroke = () => palette.series[series.color];
     const numPoints = series.y.filter(isNumber).length;
+    // Points of one x would make a bar of dots.
+    const jumps = series.style === "line" && data.x.some((x, i) => i > 0 && x === data.x[i - 1]);
     const options = {
       label: series.name,
       stroke,
       width: series.style === "stems" ? 1.2 : 1.8,
       points: {
-        show: series.style !== "bars" && series.style !== "steps" && (series.style === "dots" || numPoints <= MAX_DOTS),
+        show: series.style === "dots" || (!["bars", "steps"].includes(series.style) && numPoints <= MAX_DOTS && !jumps),
         size: series.style === "line" ? 5 : numPoints > 150 ? 4 : 6,
         width: 0,
         stroke,
         fill: stroke,
       },
     };
-    if (series.style === "steps") options.paths = uPlot.paths.stepped({ align: 1 });
+    if (series.style === "line" || series.style === "steps") options.paths = linePaths(series.style === "steps");
     if (series.style === "dots") options.paths = () => null;
     if (series.style === "stems") options.paths = stemPaths;
     if (series.style === "bars") {
@@ -476,12 +500,9 @@
       this.plot.setAttribute("aria-label", data.label + ". Arrow keys read the values.");
       this.tip = element("div", "tip");
       this.tip.hidden = true;
-      const numbers = figure.querySelector("details");
-      figure.insertBefore(element("div", "axis-name", data.yAxis.name), numbers);
-      figure.insertBefore(this.plot, numbers);
-      const bar = element("div", "chart-bar");
-      bar.append(this.makeLegend(), this.makeDownload());
-      figure.insertBefore(bar, numbers);
+      const foot = element("div", "chart-foot");
+      foot.append(this.makeDownload(), figure.querySelector("details"));
+      figure.append(element("div", "axis-name", data.yAxis.name), this.plot, this.makeLegend(), foot);
       this.uplot = new uPlot(this.options(), this.columns(), this.plot);
       this.plot.append(this.tip);
       this.plot.addEventListener("keydown", (event) => this.onKey(event));
@@ -512,7 +533,8 @@
       const first = data.x[0], last = data.x[data.x.length - 1];
       return {
         ...this.size(),
-        padding: [10, 16, 0, 0],
+        // A turned name begins left of its tick.
+        padding: [10, 16, 0, (u) => Math.max(0, (data.overhang || 0) - 40)],
         legend: { show: false },
         cursor: {
           y: false,

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "coden/report/results_table.h"
+
+namespace coden {
+
+struct RunComparison {
+  std::vector<ResultsTable> tables;  ///< the runs, seconds by stage, settings that differ
+  std::string html;                  ///< the same as a page with charts
+};
+
+/// Put finished runs side by side. `directories` are paths or URIs; one that holds no run
+/// is a usage error.
+arrow::Result<RunComparison> CompareRuns(const std::vector<std::string>& directories);
+
+/// Write `text` to a file, path or URI, that appears whole or not at all.
+arrow::Status WriteWholeFile(const std::string& path, const std::string& text);
+
+}  // namespace coden

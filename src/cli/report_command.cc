@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "cli/command_internal.h"
+#include "cli/results_internal.h"
+#include "coden/pipeline/error.h"
+#include "coden/pipeline/run_comparison.h"
+#include "coden/pipeline/run_report.h"
+#include "coden/report/printable.h"
+
+namespace coden {
+
+namespace {
+
+constexpr std::string_view kCompare = "compare";
+constexpr std::string_view kOut = "out";
+
+bool Has(const CommandLine& line, std::string_view flag) {
+  return std::any_of(line.flags.begin(), line.flags.end(),
+                     [&](const auto& given) { return given.first == flag; });
+}
+
+arrow::Status CompareCommand(const CommandLine& line, const RunContext& context,
+                             std::string* output) {
+  std::string out = "compare.html";
+  for (const auto& [name, value] : line.flags) {
+    if (name == kOut) out = value;
+    if (name == kCompare || name == kOut || name == "format") continue;
+    return UsageError(
+        "`report --compare` reads the settings of the runs and takes none: `--", name,
+        "`");
+  }
+  if (line.words.size() < 2) {
+    return UsageError("`report --compare` needs two or more run directories");
+  }
+  ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
+  ARROW_ASSIGN_OR_RAISE(const RunComparison comparison, CompareRuns(line.words));
+  ARROW_RETURN_NOT_OK(WriteWholeFile(out, comparison.html));
+  context.progress->Note("comparison: " + MaskCredentials(out));
+  *output = RenderAll(comparison.tables, format);
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+std::vector<FlagSection> ReportFlags() {
+  return {
+      {"Comparing runs:",
+       {{std::string(kCompare), "",
+         "`coden report --compare RUN RUN...` puts finished runs side by side: scores, "
+         "snapshots, time, memory and the settings that differ.",
+         "", /*takes_value=*/false},
+        {std::string(kOut), "", "Where `--compare` writes its page.", "compare.html"}}},
+      {"Settings:", SettingFlags()}};
+}
+
+arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output) {
+  if (Has(line, kCompare)) return CompareCommand(line, context, output);
+  if (Has(line, kOut)) return UsageError("`--out` goes with `report --compare`");
+  ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+  if (settings.run.directory.empty()) {
+    return UsageError("say which run: set `run.directory` or give its pipeline file");
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
+  if (!manifest) {
+    return UsageError("there is no run to report on in '", settings.run.directory, "'");
+  }
+  ARROW_RETURN_NOT_OK(WriteRunReport(settings, *manifest, context));
+  ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, *manifest, /*with_scores=*/true));
+  return arrow::Status::OK();
+}
+
+}  // namespace coden

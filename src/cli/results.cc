@@ -1,0 +1,44 @@
+#include "cli/results_internal.h"
+
+#include <arrow/table.h>
+
+#include "coden/report/micro_f1_table.h"
+#include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
+
+namespace coden {
+
+namespace {
+
+// What a run without labels ends with: its parts in place of scores.
+ResultsTable PartsTable(const Manifest& manifest) {
+  ResultsTable table;
+  table.title = "Stages";
+  table.columns = {{"stage", "stage"},
+                   {"taken", "takes"},
+                   {"given", "gives"},
+                   {"seconds", "seconds", ColumnType::kReal, /*digits=*/2}};
+  for (const PartRecord& part : manifest.parts) {
+    if (part.name != kEmbedPart && !part.complete) continue;  // of before rows were added
+    for (const StageFigure& figure : part.figures) {
+      table.rows.push_back({figure.name, figure.taken, figure.given, figure.seconds});
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+arrow::Result<std::string> RunResults(const Settings& settings, const Manifest& manifest,
+                                      bool with_scores) {
+  const FileRecord* file = manifest.FindFile(RunLayout::kMetrics);
+  if (file == nullptr || !with_scores) {
+    return Render(PartsTable(manifest), settings.report.format);
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
+  ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
+  ARROW_ASSIGN_OR_RAISE(const ResultsTable table, MicroF1Table(*metrics));
+  return Render(table, settings.report.format);
+}
+
+}  // namespace coden

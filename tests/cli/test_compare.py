@@ -1,0 +1,75 @@
+"""`coden report --compare`: finished runs side by side."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def runs(coden, inputs, tmp_path):
+    """Two embeddings of one log that differ in one setting."""
+    made = []
+    for name, bound in [("wide", "2"), ("narrow", "0.5")]:
+        made.append(tmp_path / name)
+        flags = inputs.flags("--run.directory", made[-1], "--sample.lambda", bound, "--quiet")
+        directory = flags.index("--run.directory")  # that of the fixture, which is given first
+        del flags[directory : directory + 2]
+        outcome = coden("embed", *flags, "--partition.predictions", "4")
+        assert outcome.code == 0, outcome.stderr
+    return made
+
+
+def test_tables_and_page(coden, runs, tmp_path):
+    page = tmp_path / "page.html"
+    outcome = coden("report", "--compare", *runs, "--out", page, "--format", "json")
+    assert outcome.code == 0, outcome.stderr
+    assert f"comparison: {page}" in outcome.stderr
+    tables = json.loads(outcome.stdout)
+    wide, narrow = tables["runs"]
+    assert (wide["run"], narrow["run"]) == ("wide", "narrow")
+    assert 0 < wide["snapshots"] < narrow["snapshots"]
+    assert wide["micro_f1"] is None and wide["model"] is None
+    assert tables["settings_that_differ"] == [
+        {"key": "sample.lambda", "wide": "2", "narrow": "0.5"}
+    ]
+    assert {row["stage"] for row in tables["seconds_by_stage"]} >= {"read", "embed", "snapshot"}
+    html = page.read_text()
+    assert "2 runs compared" in html and "sample.lambda" in html
+    assert not list(tmp_path.glob("*.part"))
+    before = page.read_bytes()
+    assert coden("report", "--compare", *runs, "--out", page, "--quiet").code == 0
+    assert page.read_bytes() == before
+
+
+def test_runs_of_one_name_are_told_apart_by_their_paths(coden, runs, tmp_path):
+    other = tmp_path / "other" / "wide"
+    other.parent.mkdir()
+    runs[1].rename(other)
+    page = tmp_path / "page.html"
+    outcome = coden("report", "--compare", runs[0], other, "--out", page, "--format", "json")
+    names = [row["run"] for row in json.loads(outcome.stdout)["runs"]]
+    assert names == [str(runs[0]), str(other)]
+
+
+@pytest.mark.parametrize(
+    "words, error",
+    [
+        (["--compare", "{0}"], "`report --compare` needs two or more run directories"),
+        (["--compare", "{0}", "{0}"], "a run cannot be compared with itself: '{0}'"),
+        (["--compare", "{0}", "{0}/none"], "there is no run to compare in '{0}/none'"),
+        (
+            ["--compare", "{0}", "{1}", "--sample.lambda", "1"],
+            "`report --compare` reads the settings of the runs and takes none: `--sample.lambda`",
+        ),
+        (["--out", "x"], "`--out` goes with `report --compare`"),
+    ],
+)
+def test_wrong_usage(coden, runs, words, error):
+    outcome = coden("report", *(word.format(*runs) for word in words))
+    assert outcome.code == 2
+    assert outcome.error == error.format(*runs)
+
+
+def test_a_page_that_cannot_be_written(coden, runs, tmp_path):
+    outcome = coden("report", "--compare", *runs, "--out", tmp_path / "none" / "page.html")
+    assert outcome.code == 1 and "page.html" in outcome.error
