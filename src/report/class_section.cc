@@ -51,7 +51,7 @@ void AddClasses(Markup& page, const ClassCounts& counts) {
                     {"role", "region"},
                     {"aria-label", "Confusion matrix"}});
   page.Open("table", {{"class", "matrix"}}).Open("thead").Open("tr");
-  page.Element("th", "class ↓ predicted →", {{"scope", "col"}});
+  page.Element("th", "class\u00a0↓ predicted\u00a0→", {{"scope", "col"}});
   for (const auto& name : matrix.names) page.Element("th", name, {{"scope", "col"}});
   page.Close().Close().Line().Open("tbody").Line();
   for (std::size_t row = 0; row < matrix.names.size(); ++row) {

@@ -146,10 +146,11 @@ Chart QualityChart(const std::vector<RunSummary>& runs) {
   for (const auto& run : runs) {
     ChartSeries series{.name = run.name, .color = color++ % 8};
     if (!run.quality) continue;
-    for (const auto& score : run.quality->scores) {
+    const MicroF1Summary& quality = *run.quality;
+    for (const auto& score : quality.scores) {
       series.x.push_back(static_cast<double>(score.time));
       series.y.push_back(InPercent(score.micro_f1));
-      if (run.quality->num_runs < 2) continue;
+      if (quality.num_runs < 2) continue;
       const double deviation =
           std::isfinite(score.micro_f1_deviation) ? score.micro_f1_deviation : 0.0;
       series.low.push_back(InPercent(score.micro_f1 - deviation));

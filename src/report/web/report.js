@@ -377,7 +377,7 @@
       let space = 46;
       for (let tries = 0; tries < 3; ++tries) {
         const found = linearTicks(low, high, niceStep(high - low, maxTicks(width, space), data.xAxis.whole));
-        const needed = widest(tickTexts(found, false)) + 20;
+        const needed = widest(tickTexts(found, false)) + 24;
         if (needed * found.length <= width || tries === 2) return found;
         space = Math.max(space * 1.4, needed);
       }
@@ -671,7 +671,8 @@
       const right = x + 14 + width <= u.width;
       const left = right ? x + 14 : Math.max(0, x - 14 - width);
       this.tip.style.left = Math.round(Math.min(left, Math.max(0, u.width - width))) + "px";
-      this.tip.style.top = "8px";
+      // On a narrow screen it would hide the plot, so it stands below.
+      this.tip.style.top = (u.width < NARROW ? u.height - 18 : 8) + "px";
     }
   }
 
