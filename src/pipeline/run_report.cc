@@ -58,9 +58,10 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
     for (std::string line; std::getline(lines, line);) inputs.epoch_lines.push_back(line);
   }
   if (const FileRecord* predictions = manifest.FindFile(RunLayout::kPredictions)) {
-    ARROW_ASSIGN_OR_RAISE(inputs.predictions,
-                          ReadParquetFile(*store, *predictions,
-                                          {"label", "predicted", "split", "present"}));
+    inputs.predictions = [&store, predictions](const ReportInputs::TableVisitor& visit) {
+      return VisitParquetFile(*store, *predictions,
+                              {"label", "predicted", "split", "present"}, visit);
+    };
   }
   if (const FileRecord* work = manifest.FindFile(RunLayout::kWork)) {
     ARROW_ASSIGN_OR_RAISE(inputs.work, ReadParquetFile(*store, *work));

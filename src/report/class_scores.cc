@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <numeric>
 #include <optional>
-#include <string_view>
-#include <unordered_map>
+#include <set>
 
-#include <arrow/array.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
 #include "report/table_column_internal.h"
 
 namespace coden {
@@ -20,45 +16,6 @@ namespace coden {
 namespace {
 
 constexpr const char* kFile = "predictions.parquet";
-
-// Classes by the order in which they were seen.
-class ClassNumbers {
- public:
-  std::size_t Of(std::string_view name) {
-    const auto found = numbers_.find(std::string(name));
-    if (found != numbers_.end()) return found->second;
-    numbers_.emplace(name, names_.size());
-    names_.emplace_back(name);
-    return names_.size() - 1;
-  }
-  const std::vector<std::string>& names() const { return names_; }
-
- private:
-  std::unordered_map<std::string, std::size_t> numbers_;
-  std::vector<std::string> names_;
-};
-
-// One number a row for a column of integers or strings. Rows repeat few classes, so the
-// text of an integer is made once.
-arrow::Result<std::vector<std::size_t>> ClassColumn(const arrow::Table& table,
-                                                    const std::string& column,
-                                                    ClassNumbers& classes) {
-  const auto found = table.GetColumnByName(column);
-  std::vector<std::size_t> numbers;
-  if (found == nullptr || found->type()->id() != arrow::Type::STRING) {
-    ARROW_ASSIGN_OR_RAISE(const auto values, IntegerColumn(table, kFile, column));
-    std::unordered_map<std::int64_t, std::size_t> known;
-    for (const std::int64_t value : values) {
-      const auto [entry, is_new] = known.try_emplace(value, 0);
-      if (is_new) entry->second = classes.Of(std::to_string(value));
-      numbers.push_back(entry->second);
-    }
-    return numbers;
-  }
-  ARROW_ASSIGN_OR_RAISE(const auto values, TextColumn(table, kFile, column));
-  for (const std::string_view value : values) numbers.push_back(classes.Of(value));
-  return numbers;
-}
 
 std::optional<std::int64_t> AsNumber(const std::string& text) {
   std::int64_t value = 0;
@@ -96,35 +53,58 @@ Cell Share(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
-arrow::Result<ClassCounts> CountClasses(const arrow::Table& predictions) {
-  ClassNumbers classes;
-  ARROW_ASSIGN_OR_RAISE(const auto labels, ClassColumn(predictions, "label", classes));
-  ARROW_ASSIGN_OR_RAISE(const auto predicted,
-                        ClassColumn(predictions, "predicted", classes));
+std::size_t ClassCounter::NumberOf(const std::string& name) {
+  const auto [entry, is_new] = numbers_.try_emplace(name, names_.size());
+  if (is_new) names_.push_back(name);
+  return entry->second;
+}
+
+arrow::Result<std::vector<std::size_t>> ClassCounter::NumbersOf(
+    const arrow::Table& table, const std::string& column) {
+  const auto found = table.GetColumnByName(column);
+  std::vector<std::size_t> numbers;
+  if (found != nullptr && found->type()->id() == arrow::Type::STRING) {
+    ARROW_ASSIGN_OR_RAISE(const auto values, TextColumn(table, kFile, column));
+    for (const auto value : values) numbers.push_back(NumberOf(std::string(value)));
+    return numbers;
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto values, IntegerColumn(table, kFile, column));
+  // Rows repeat few classes, so the text of each is made once.
+  std::unordered_map<std::int64_t, std::size_t> known;
+  for (const std::int64_t value : values) {
+    const auto [entry, is_new] = known.try_emplace(value, 0);
+    if (is_new) entry->second = NumberOf(std::to_string(value));
+    numbers.push_back(entry->second);
+  }
+  return numbers;
+}
+
+arrow::Status ClassCounter::Add(const arrow::Table& predictions) {
+  ARROW_ASSIGN_OR_RAISE(const auto labels, NumbersOf(predictions, "label"));
+  ARROW_ASSIGN_OR_RAISE(const auto predicted, NumbersOf(predictions, "predicted"));
   ARROW_ASSIGN_OR_RAISE(const auto splits, TextColumn(predictions, kFile, "split"));
   ARROW_ASSIGN_OR_RAISE(const auto present, FlagColumn(predictions, kFile, "present"));
-
-  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> seen;
-  std::vector<bool> used(classes.names().size(), false);
   for (std::size_t row = 0; row < labels.size(); ++row) {
     if (splits[row] != "test" || present[row] == 0) continue;
-    ++seen[{labels[row], predicted[row]}];
-    used[labels[row]] = used[predicted[row]] = true;
+    ++pairs_[{labels[row], predicted[row]}];
   }
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    if (used[i]) order.push_back(i);
-  }
+  return arrow::Status::OK();
+}
+
+ClassCounts ClassCounter::Finish() const {
+  std::set<std::size_t> used;
+  for (const auto& [pair, count] : pairs_) used.insert({pair.first, pair.second});
+  std::vector<std::size_t> order(used.begin(), used.end());
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return ComesBefore(classes.names()[a], classes.names()[b]);
+    return ComesBefore(names_[a], names_[b]);
   });
   ClassCounts counts;
-  std::vector<std::size_t> place(used.size(), 0);
+  std::vector<std::size_t> place(names_.size(), 0);
   for (const std::size_t i : order) {
     place[i] = counts.names.size();
-    counts.names.push_back(classes.names()[i]);
+    counts.names.push_back(names_[i]);
   }
-  for (const auto& [pair, count] : seen) {
+  for (const auto& [pair, count] : pairs_) {
     counts.pairs[{place[pair.first], place[pair.second]}] = count;
   }
   return counts;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,21 @@ struct ClassCounts {
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> pairs;
 };
 
-/// Count `label`, `predicted`, `split` and `present` of predictions.parquet.
-arrow::Result<ClassCounts> CountClasses(const arrow::Table& predictions);
+/// Counts predictions.parquet part by part: `label`, `predicted`, `split` and `present`.
+class ClassCounter {
+ public:
+  arrow::Status Add(const arrow::Table& predictions);
+  ClassCounts Finish() const;
+
+ private:
+  std::size_t NumberOf(const std::string& name);
+  arrow::Result<std::vector<std::size_t>> NumbersOf(const arrow::Table& table,
+                                                    const std::string& column);
+
+  std::unordered_map<std::string, std::size_t> numbers_;
+  std::vector<std::string> names_;  // in the order in which they were seen
+  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> pairs_;
+};
 
 /// The largest classes one by one and the rest as the last, "other".
 struct ConfusionMatrix {

@@ -70,9 +70,11 @@ arrow::Status AddQuality(Markup& page, const ReportInputs& inputs,
     return arrow::Status::OK();
   }
   AddQualitySection(page, *quality);
-  if (inputs.predictions != nullptr) {
-    ARROW_ASSIGN_OR_RAISE(const ClassCounts counts, CountClasses(*inputs.predictions));
-    AddClasses(page, counts);
+  if (inputs.predictions) {
+    ClassCounter counter;
+    ARROW_RETURN_NOT_OK(
+        inputs.predictions([&](const arrow::Table& part) { return counter.Add(part); }));
+    AddClasses(page, counter.Finish());
   }
   page.Close().Line();
   return arrow::Status::OK();

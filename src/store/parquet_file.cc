@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <set>
 
 #include <arrow/io/file.h>
 #include <arrow/table.h>
@@ -183,26 +184,50 @@ arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> OpenChecked(
   return builder.Build();
 }
 
+// The leaves of the columns that are asked for; all of them where none is.
+arrow::Result<std::vector<int>> LeavesOf(parquet::arrow::FileReader& reader,
+                                         const std::vector<std::string>& columns) {
+  std::vector<int> leaves;
+  std::set<std::string> missing(columns.begin(), columns.end());
+  const auto& schema = *reader.parquet_reader()->metadata()->schema();
+  for (int leaf = 0; leaf < schema.num_columns(); ++leaf) {
+    const std::string root = schema.Column(leaf)->path()->ToDotVector().front();
+    const bool asked = std::find(columns.begin(), columns.end(), root) != columns.end();
+    if (asked || columns.empty()) leaves.push_back(leaf);
+    missing.erase(root);
+  }
+  if (missing.empty()) return leaves;
+  return arrow::Status::KeyError("there is no column '", *missing.begin(), "'");
+}
+
 arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
     std::shared_ptr<arrow::io::RandomAccessFile> file,
     const std::vector<std::string>& columns) {
   ARROW_ASSIGN_OR_RAISE(const auto reader, OpenChecked(std::move(file)));
-  if (columns.empty()) return reader->ReadTable();
-  std::vector<int> leaves;
-  const auto& schema = *reader->parquet_reader()->metadata()->schema();
-  for (int leaf = 0; leaf < schema.num_columns(); ++leaf) {
-    const std::string root = schema.Column(leaf)->path()->ToDotVector().front();
-    if (std::find(columns.begin(), columns.end(), root) != columns.end()) {
-      leaves.push_back(leaf);
-    }
+  ARROW_ASSIGN_OR_RAISE(const auto leaves, LeavesOf(*reader, columns));
+  return reader->ReadTable(leaves);
+}
+
+arrow::Status Unreadable(const arrow::Status& status, const std::string& shown) {
+  return WithFault(status, Fault::kCorruption, "cannot read '" + shown + "': ");
+}
+
+// A file that a manifest names, also while its commit is being finished.
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRecord(
+    const RunStore& store, const FileRecord& record) {
+  ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(record));
+  auto file = store.OpenInput(place);
+  // It may be moved between the look and the opening.
+  if (!file.ok() && place != record.path) file = store.OpenInput(record.path);
+  if (!file.ok()) return Unreadable(file.status(), store.Show(record.path));
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, (*file)->GetSize());
+  if (size != record.size) {
+    return CorruptionError("'", store.Show(record.path),
+                           "' is not what was written, or is just being replaced; try "
+                           "again: ",
+                           size, " bytes in place of ", record.size);
   }
-  ARROW_ASSIGN_OR_RAISE(auto table, reader->ReadTable(leaves));
-  for (const std::string& column : columns) {
-    if (table->schema()->GetFieldIndex(column) < 0) {
-      return arrow::Status::KeyError("there is no column '", column, "'");
-    }
-  }
-  return table;
+  return file;
 }
 
 }  // namespace
@@ -271,14 +296,6 @@ arrow::Result<FileRecord> WriteParquetFile(const std::string& path,
   return writer->Close();
 }
 
-namespace {
-
-arrow::Status Unreadable(const arrow::Status& status, const std::string& shown) {
-  return WithFault(status, Fault::kCorruption, "cannot read '" + shown + "': ");
-}
-
-}  // namespace
-
 arrow::Status CopyParquetRows(const RunStore& store, std::string_view name,
                               ParquetFileWriter& writer) {
   const auto copy = [&]() -> arrow::Status {
@@ -299,6 +316,24 @@ arrow::Status CopyParquetRows(const RunStore& store, std::string_view name,
   return status.ok() ? status : Unreadable(status, store.Show(name));
 }
 
+arrow::Status VisitParquetFile(
+    const RunStore& store, const FileRecord& record,
+    const std::vector<std::string>& columns,
+    const std::function<arrow::Status(const arrow::Table&)>& visit) {
+  ARROW_ASSIGN_OR_RAISE(auto file, OpenRecord(store, record));
+  const std::string shown = store.Show(record.path);
+  const auto reader = OpenChecked(std::move(file));
+  if (!reader.ok()) return Unreadable(reader.status(), shown);
+  const auto leaves = LeavesOf(**reader, columns);
+  if (!leaves.ok()) return Unreadable(leaves.status(), shown);
+  for (int group = 0; group < (*reader)->num_row_groups(); ++group) {
+    const auto table = (*reader)->ReadRowGroup(group, *leaves);
+    if (!table.ok()) return Unreadable(table.status(), shown);
+    ARROW_RETURN_NOT_OK(visit(**table));
+  }
+  return arrow::Status::OK();
+}
+
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     std::shared_ptr<arrow::io::RandomAccessFile> file, const std::string& shown,
     const std::vector<std::string>& columns) {
@@ -310,19 +345,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const RunStore& store, const FileRecord& record,
     const std::vector<std::string>& columns) {
-  ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(record));
-  auto file = store.OpenInput(place);
-  // It may be moved between the look and the opening.
-  if (!file.ok() && place != record.path) file = store.OpenInput(record.path);
-  if (!file.ok()) return Unreadable(file.status(), store.Show(record.path));
-  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, (*file)->GetSize());
-  if (size != record.size) {
-    return CorruptionError("'", store.Show(record.path),
-                           "' is not what was written, or is just being replaced; try "
-                           "again: ",
-                           size, " bytes in place of ", record.size);
-  }
-  return ReadParquetFile(*std::move(file), store.Show(record.path), columns);
+  ARROW_ASSIGN_OR_RAISE(auto file, OpenRecord(store, record));
+  return ReadParquetFile(std::move(file), store.Show(record.path), columns);
 }
 
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(

@@ -13,9 +13,12 @@ namespace {
 using sample_run::PredictionRow;
 
 ClassCounts Counted(const std::vector<PredictionRow>& rows) {
-  const auto counts = CountClasses(*sample_run::Predictions(rows));
-  EXPECT_TRUE(counts.ok()) << counts.status();
-  return counts.ValueOr({});
+  // Part by part, as a large file is read.
+  ClassCounter counter;
+  for (const auto& row : rows) {
+    EXPECT_TRUE(counter.Add(*sample_run::Predictions({row})).ok());
+  }
+  return counter.Finish();
 }
 
 TEST(ClassScores, CountTestNodesThatArePresent) {
@@ -31,6 +34,22 @@ TEST(ClassScores, CountTestNodesThatArePresent) {
   EXPECT_EQ(counts.pairs.at({1, 0}), 1);
   EXPECT_EQ(counts.pairs.at({1, 1}), 2);
   EXPECT_FALSE(counts.pairs.contains({0, 1}));
+}
+
+TEST(ClassScores, LabelsMayBeNumbers) {
+  const auto integers = [](std::int64_t value) {
+    return sample_run::ArrayOf<arrow::Int64Builder>(std::vector<std::int64_t>{value});
+  };
+  const auto strings = sample_run::Predictions({{"", ""}});
+  auto table = *strings->SetColumn(0, arrow::field("label", arrow::int64()),
+                                   std::make_shared<arrow::ChunkedArray>(integers(12)));
+  table = *table->SetColumn(1, arrow::field("predicted", arrow::int64()),
+                            std::make_shared<arrow::ChunkedArray>(integers(-3)));
+  ClassCounter counter;
+  ASSERT_TRUE(counter.Add(*table).ok());
+  const ClassCounts counts = counter.Finish();
+  EXPECT_EQ(counts.names, (std::vector<std::string>{"-3", "12"}));
+  EXPECT_EQ(counts.pairs.at({1, 0}), 1);
 }
 
 TEST(ClassScores, NumbersAreOrderedByValue) {
@@ -90,10 +109,9 @@ TEST(ConfusionMatrix, EscapesLabels) {
 }
 
 TEST(ClassScores, RefuseAnotherSchema) {
-  const auto counts = CountClasses(*sample_run::Metrics(1, 1));
-  EXPECT_EQ(counts.status().message(),
-            "predictions.parquet must have exactly one column `label`");
-  EXPECT_EQ(FaultOf(counts.status()), Fault::kCorruption);
+  const arrow::Status status = ClassCounter().Add(*sample_run::Metrics(1, 1));
+  EXPECT_EQ(status.message(), "predictions.parquet must have exactly one column `label`");
+  EXPECT_EQ(FaultOf(status), Fault::kCorruption);
 }
 
 }  // namespace

@@ -189,7 +189,9 @@ inline ReportInputs Report() {
   inputs.versions = {{"coden", "0.1.0"}, {"Arrow", "26.0.1"}, {"LibTorch", "2.13.0"}};
   inputs.schedule = ScheduleTable(/*num_predictions=*/26, /*num_between=*/3);
   inputs.metrics = Metrics(/*num_runs=*/3, /*num_predictions=*/26);
-  inputs.predictions = Predictions({{"a", "a"}, {"a", "b"}, {"b", "b"}});
+  inputs.predictions = [](const ReportInputs::TableVisitor& visit) {
+    return visit(*Predictions({{"a", "a"}, {"a", "b"}, {"b", "b"}}));
+  };
   inputs.work = Work(/*num_snapshots=*/147);
   for (int epoch = 1; epoch <= 100; ++epoch) {
     const double loss = 0.7 + 1.6 * std::exp(-0.06 * epoch);

@@ -234,6 +234,33 @@ TEST_F(ParquetFileTest, ReadsSomeColumns) {
   EXPECT_TRUE(ReadParquetFile(path_).ValueOrDie()->Equals(*whole));
 }
 
+TEST_F(ParquetFileTest, IsVisitedARowGroupAtATime) {
+  const auto store = RunStore::Open(path_ + "-run").ValueOrDie();
+  ASSERT_TRUE(store->Prepare().ok());
+  ParquetFileOptions options;
+  options.row_group_rows = 20;
+  const auto batch = RandomBatch(50, 8);
+  FileRecord record = StageParquetFile(*store, "x.parquet", *batch, options).ValueOrDie();
+  std::vector<std::shared_ptr<arrow::Table>> groups;
+  const auto keep = [&](const arrow::Table& group) {
+    groups.push_back(group.Slice(0));
+    return arrow::Status::OK();
+  };
+  ASSERT_TRUE(VisitParquetFile(*store, record, {"node"}, keep).ok());
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_EQ(groups.front()->num_rows(), 20);
+  const auto whole = TableFrom({batch})->SelectColumns({0}).ValueOrDie();
+  EXPECT_TRUE(arrow::ConcatenateTables(groups).ValueOrDie()->Equals(*whole));
+
+  const auto stop = [](const arrow::Table&) { return arrow::Status::Cancelled("stop"); };
+  EXPECT_TRUE(VisitParquetFile(*store, record, {}, stop).IsCancelled());
+  const arrow::Status missing = VisitParquetFile(*store, record, {"none"}, keep);
+  EXPECT_EQ(FaultOf(missing), Fault::kCorruption);
+  EXPECT_NE(missing.message().find("there is no column 'none'"), std::string::npos);
+  ++record.size;
+  EXPECT_EQ(FaultOf(VisitParquetFile(*store, record, {}, keep)), Fault::kCorruption);
+}
+
 // Every column chunk of the file: where its bytes begin and end.
 std::vector<std::pair<std::int64_t, std::int64_t>> ChunksOf(const std::string& path) {
   std::vector<std::pair<std::int64_t, std::int64_t>> chunks;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,8 +24,11 @@ struct ReportInputs {
   std::vector<NamedText> versions;
   std::shared_ptr<arrow::Table> schedule;  ///< schemas/schedule.csv
   std::shared_ptr<arrow::Table> metrics;   ///< schemas/metrics.csv; null without labels
-  /// `label`, `predicted`, `split` and `present` of schemas/predictions.csv; null: none.
-  std::shared_ptr<arrow::Table> predictions;
+  /// Hands over predictions.parquet (schemas/predictions.csv), of which `label`,
+  /// `predicted`, `split` and `present` are needed, part by part, as it may be large;
+  /// empty: none.
+  using TableVisitor = std::function<arrow::Status(const arrow::Table&)>;
+  std::function<arrow::Status(const TableVisitor&)> predictions;
   /// What the solver did, a row per `snapshot`: `seconds`, `sweeps`, `proving_sweeps`,
   /// `swept_arcs`, `pushes` and `pushed_arcs`; null: not recorded.
   std::shared_ptr<arrow::Table> work;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -75,7 +76,13 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const RunStore& store, const FileRecord& record,
     const std::vector<std::string>& columns = {});
-/// The same for a file of a run, at its place.
+/// Hand the same file to `visit` a row group at a time: what does not fit in memory. An
+/// error that `visit` returns ends it.
+arrow::Status VisitParquetFile(
+    const RunStore& store, const FileRecord& record,
+    const std::vector<std::string>& columns,
+    const std::function<arrow::Status(const arrow::Table&)>& visit);
+/// As ReadParquetFile, of a file of a run, at its place.
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const RunStore& store, std::string_view name,
     const std::vector<std::string>& columns = {});
