@@ -64,21 +64,24 @@ arrow::Result<std::vector<Chart>> WorkCharts(const arrow::Table& work) {
   time.series = {{"seconds", SeriesStyle::kStems, x, seconds, {}, {}, 0}};
   Chart arcs = SnapshotChart(
       "solver-arcs", "Solver work",
-      "Arcs that were gone over, all columns together: in sweeps over the whole graph, "
+      "Arcs that were followed, summed over blocks of columns: in sweeps over the graph, "
       "and in pushes around what changed.",
       "arcs");
   ARROW_RETURN_NOT_OK(add(arcs, "in sweeps", "swept_arcs", 0));
   ARROW_RETURN_NOT_OK(add(arcs, "in pushes", "pushed_arcs", 1));
-  Chart steps = SnapshotChart("solver-steps", "Sweeps",
-                              "Sweeps over the graph, and those of them that only prove "
-                              "the error.",
-                              "sweeps");
+  Chart steps =
+      SnapshotChart("solver-steps", "Sweeps",
+                    "Sweeps of the block of columns that took most, and those in double "
+                    "precision, which prove the error.",
+                    "sweeps");
   steps.y.whole = true;
   ARROW_RETURN_NOT_OK(add(steps, "sweeps", "sweeps", 0));
   ARROW_RETURN_NOT_OK(add(steps, "proving sweeps", "proving_sweeps", 1));
   Chart pushes =
       SnapshotChart("solver-pushes", "Pushes",
-                    "Nodes whose residue was pushed on to their neighbours.", "pushes");
+                    "Rows whose residue was pushed on to their neighbours, summed over "
+                    "blocks of columns.",
+                    "pushes");
   pushes.y.whole = true;
   ARROW_RETURN_NOT_OK(add(pushes, "pushes", "pushes", 2));
   return std::vector<Chart>{time, arcs, steps, pushes};
