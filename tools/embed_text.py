@@ -1,6 +1,6 @@
 """Turn the scripts and style sheets of the HTML report into C++ constants.
 
-    embed_text.py OUTPUT.cc UPLOT_FOLDER REPORT.js REPORT.css
+    embed_text.py OUTPUT.cc UPLOT_FOLDER STYLE.css SCRIPT.js...
 
 The page's Content-Security-Policy names its scripts by hash, so the hash is taken here, of the
 very bytes that go between the tags.
@@ -33,6 +33,12 @@ def style_text(name, text):
     return text.encode()
 
 
+def one_script(paths):
+    """Files that share one scope and leave nothing in the page's."""
+    parts = "\n".join(pathlib.Path(path).read_text() for path in paths)
+    return f'(() => {{\n"use strict";\n\n{parts}}})();\n'
+
+
 def literal(piece):
     special = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\t"): "\\t"}
     written = []
@@ -53,7 +59,7 @@ def constant(name, data):
     )
 
 
-def main(output, uplot_folder, script, style):
+def main(output, uplot_folder, style, *scripts):
     uplot = pathlib.Path(uplot_folder)
     licence = (uplot / "LICENSE").read_text().strip()
     if "*/" in licence:
@@ -62,7 +68,7 @@ def main(output, uplot_folder, script, style):
     texts = {
         "UplotScript": script_text("uPlot", f"/*! uPlot\n\n{licence}\n*/\n{FINENESS}\n{drawing}\n"),
         "UplotStyle": style_text("uPlot", (uplot / "dist" / "uPlot.min.css").read_text()),
-        "ReportScript": script_text(script, pathlib.Path(script).read_text()),
+        "ReportScript": script_text("the report's script", one_script(scripts)),
         "ReportStyle": style_text(style, pathlib.Path(style).read_text()),
     }
     source = '// Made by tools/embed_text.py.\n#include "report/embedded_text_internal.h"\n\n'
@@ -72,6 +78,6 @@ def main(output, uplot_folder, script, style):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
+    if len(sys.argv) < 5:
         raise SystemExit(__doc__)
     main(*sys.argv[1:])

@@ -9,7 +9,7 @@
 namespace coden {
 
 /// Add a chart to a page: heading, caption, the numbers for the script that draws them
-/// (web/report.js), and the same numbers as a table.
+/// (web/), and the same numbers as a table.
 void AddFigure(Markup& page, const Chart& chart);
 
 /// Add several side by side where there is room.

@@ -14,7 +14,7 @@ struct EmbeddedText {
 
 extern const EmbeddedText kUplotScript;  ///< begins with the licence of uPlot
 extern const EmbeddedText kUplotStyle;
-extern const EmbeddedText kReportScript;  ///< web/report.js
+extern const EmbeddedText kReportScript;  ///< web/*.js
 extern const EmbeddedText kReportStyle;   ///< web/report.css
 
 }  // namespace coden

@@ -14,8 +14,8 @@ struct RunComparison {
   std::string html;                  ///< the same as a page with charts
 };
 
-/// Put finished runs side by side, without changing them. `directories` are paths or URIs; one that holds no run
-/// is a usage error.
+/// Put finished runs side by side, without changing them. `directories` are paths or
+/// URIs; one that holds no run is a usage error.
 arrow::Result<RunComparison> CompareRuns(const std::vector<std::string>& directories);
 
 /// Write `text` to a file, path or URI, that appears whole or not at all.
