@@ -16,8 +16,6 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-warnings.filterwarnings("ignore", message="Sparse")  # CSR is beta; invariants are not checked
-
 
 class Product(torch.autograd.Function):
     @staticmethod
@@ -34,7 +32,9 @@ def to_torch(matrix: sp.csr_matrix) -> Tensor:
     parts = (matrix.indptr, matrix.indices)
     indices = (torch.from_numpy(part.astype(np.int64)) for part in parts)
     values = torch.from_numpy(matrix.data.astype(np.float32))
-    return torch.sparse_csr_tensor(*indices, values, size=matrix.shape)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse")  # CSR is beta, and it is not checked
+        return torch.sparse_csr_tensor(*indices, values, size=matrix.shape)
 
 
 @dataclass
