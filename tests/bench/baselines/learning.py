@@ -23,14 +23,14 @@ from torch.nn.functional import cross_entropy
 @dataclass(frozen=True)
 class Options:
     regime: str = "each"
-    scaling: str = "row"  # of the features
+    scaling: str = "column"  # of the features
     hidden: int = 256
     rate: float = 1e-2
-    dropout: float = 0.5
+    dropout: float = 0.2
     weight_decay: float = 0.0
     epochs: int = 100
-    warm_epochs: int = 40  # at the prediction times after the first
-    patience: int = 20  # epochs without a better validation score
+    warm_epochs: int = 25  # at the prediction times after the first
+    patience: int = 40  # epochs without a better validation score
 
 
 class SnapshotModel(nn.Module):
@@ -69,10 +69,6 @@ class Outcome:
     validation: list[float] = field(default_factory=list)  # by time
     losses: list[list[float]] = field(default_factory=list)  # of the epochs of each training
     seconds: float = 0.0
-
-    @property
-    def num_epochs(self) -> int:
-        return sum(map(len, self.losses))
 
 
 class Best:

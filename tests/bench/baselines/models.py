@@ -43,7 +43,7 @@ BASELINES = [
     Baseline("gcn", "GCN", "gcn", "Gcn", {}),
     Baseline("sage", "GraphSAGE", "graphsage", "GraphSage", {}),
     Baseline("appnp", "APPNP", "appnp", "Appnp", {}),
-    Baseline("gru-gcn", "GRU over GCN", "gru_gcn", "GruGcn", {"hidden": 64, "warm_epochs": 15}),
+    Baseline("gru-gcn", "GRU over GCN", "gru_gcn", "GruGcn", {"hidden": 64, "warm_epochs": 12}),
     Baseline("evolvegcn", "EvolveGCN-O", "evolvegcn", "EvolveGcn", {}),
     Baseline("tgn", "TGN", "tgn", "Tgn", {}),
 ]

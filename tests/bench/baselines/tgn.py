@@ -39,11 +39,11 @@ class TgnOptions(Options):
     heads: int = 2
     neighbours: int = 10
     batch: int = 2000  # events of a step of the stream, nodes of a step at a prediction time
-    passes: int = 2  # over the events before the first prediction time
-    epochs: int = 10
-    warm_epochs: int = 5
-    patience: int = 3
-    rate: float = 1e-3
+    passes: int = 1  # over the events before the first prediction time
+    epochs: int = 8
+    warm_epochs: int = 6
+    patience: int = 8
+    rate: float = 1e-2
 
 
 def clock(task: Task) -> Tensor:
