@@ -6,8 +6,9 @@
 All rows have the same splits, features, prediction times and counted nodes, which are those of a
 training run of coden, and two threads. A finished row is kept as a JSON file in the folder, that
 of a baseline seed by seed, and is not computed again with the same settings; to repeat one,
-delete its file. The settings of the baselines are in models.py, those of coden in accuracy.py;
-both were chosen on seeds 0 and 1, so the default begins with 2.
+delete its file. The settings of the baselines are in models.py, those of coden in accuracy.py.
+Both were chosen on seeds 0 and 1, the former by validation and the latter by test nodes, so the
+default begins with 2.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ import numpy as np
 from accuracy import ROWS, Row, SetTable, spread
 from accuracy_sets import SETS
 from baselines.models import BASELINES, QUICK, Baseline, settings_of
-from baselines.trial import THREADS, Work, kept
+from baselines.trial import THREADS, Figures, Work, kept
+from controls import Pairs
 from table import render
 from training_run import DATA
 
@@ -84,23 +86,25 @@ class Bench:
         first = self.options.first_seed
         return self.folder / f"each-pairs-{first}-{first + self.options.seeds}.parquet"
 
-    def baseline(self, baseline: Baseline) -> Result:
+    def figures(self, baseline: Baseline, run: int) -> Figures:
         less = dict(QUICK) if self.options.quick else {}
         if self.options.epochs:
             less |= {"epochs": self.options.epochs, "warm_epochs": self.options.epochs}
-        figures = []
-        for run in range(self.options.seeds):
-            seed = self.options.first_seed + run
-            work = Work(
-                baseline.name,
-                settings_of(baseline.options(**less)),
-                str(self.pairs_path()),
-                str(self.options.data / self.options.set / "edges.parquet"),
-                str(self.options.data / self.options.set / "features.parquet"),
-                run,
-                seed,
-            )
-            figures.append(kept(self.folder / f"{baseline.name}-seed{seed}.json", work))
+        seed = self.options.first_seed + run
+        data = self.options.data / self.options.set
+        work = Work(
+            baseline.name,
+            settings_of(baseline.options(**less)),
+            str(self.pairs_path()),
+            str(data / "edges.parquet"),
+            str(data / "features.parquet"),
+            run,
+            seed,
+        )
+        return kept(self.folder / f"{baseline.name}-seed{seed}.json", work)
+
+    def baseline(self, baseline: Baseline) -> Result:
+        figures = [self.figures(baseline, run) for run in range(self.options.seeds)]
         return Result(
             baseline.title,
             np.array([one.micro_f1 for one in figures]),
@@ -114,9 +118,16 @@ class Bench:
         path = self.folder / f"ours-{row.name}.json"
         known = json.loads(path.read_text()) if path.exists() else {}
         if known.get("settings") != wanted:
+            started = path.with_suffix(".started")
+            if started.exists():  # a killed training would go on, and its seconds be too few
+                shutil.rmtree(self.folder / "run")
+                self.set.run.embed()
+            started.touch()
             training = self.set.run.train(settings)
             predictions = self.set.run.predictions()
-            scores = self.set.pairs().micro_f1(predictions["predicted"].to_numpy())
+            pairs = self.set.pairs()
+            assert pairs.same(Pairs.of(predictions)), f"stale: delete {self.folder}/*pairs*"
+            scores = pairs.micro_f1(predictions["predicted"].to_numpy())
             known = {
                 "settings": wanted,
                 "micro_f1": scores.tolist(),
@@ -124,6 +135,7 @@ class Bench:
                 "peak": training.peak,
             }
             path.write_text(json.dumps(known, indent=1) + "\n")
+            started.unlink()
         return Result(
             row.title,
             np.array(known["micro_f1"]),
@@ -165,15 +177,14 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     options = parse()
     bench = Bench(options)
-    results = []
-    for baseline in BASELINES:
-        if baseline.name in options.models:
-            results.append(bench.baseline(baseline))
-            print(" ".join(results[-1].cells()), file=sys.stderr, flush=True)
-    for name, row in OURS.items():
-        if name in options.models:
-            results.append(bench.ours(row))
-            print(" ".join(results[-1].cells()), file=sys.stderr, flush=True)
+    baselines = [one for one in BASELINES if one.name in options.models]
+    for run in range(options.seeds):  # so that one that is killed leaves a seed of each
+        for baseline in baselines:
+            score = 100 * np.mean(bench.figures(baseline, run).micro_f1)
+            seed = options.first_seed + run
+            print(f"{baseline.title}, seed {seed}: {score:.2f}", file=sys.stderr, flush=True)
+    results = [bench.baseline(one) for one in baselines]
+    results += [bench.ours(row) for name, row in OURS.items() if name in options.models]
     text = report(results, options)
     (options.out / f"baselines-{options.set}.md").write_text(text)
     print(text)
