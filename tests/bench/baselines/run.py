@@ -7,8 +7,8 @@ All rows have the same splits, features, prediction times and counted nodes, whi
 training run of coden, and two threads. A finished row is kept as a JSON file in the folder, that
 of a baseline seed by seed, and is not computed again with the same settings; to repeat one,
 delete its file. The settings of the baselines are in models.py, those of coden in accuracy.py.
-Both were chosen on seeds 0 and 1, the former by validation and the latter by test nodes, so the
-default begins with 2.
+The former were chosen by validation nodes of seed 0, the latter by test nodes of seeds 0 and 1,
+so the default begins with 2.
 """
 
 from __future__ import annotations
