@@ -1,6 +1,7 @@
 #include "coden/embed/embedder.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
@@ -115,11 +116,13 @@ arrow::Status Embedder::ContinueAfter(int num_snapshots) {
 arrow::Status Embedder::Take(const SchedulePoint& point, const Emit& emit) {
   ARROW_RETURN_NOT_OK(UpdateFeatures(point.time));
   SettleAt(point, graph_, changes_);
-  ARROW_ASSIGN_OR_RAISE(
-      const SolveWork work,
-      UpdateAt(point, graph_.graph(), changes_, options_.embed, options_.stop, engine_));
+  const auto start = std::chrono::steady_clock::now();
+  ARROW_ASSIGN_OR_RAISE(SolveWork work, UpdateAt(point, graph_.graph(), changes_,
+                                                 options_.embed, options_.stop, engine_));
+  work.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   changes_.Clear();
-  figures_.work.Add(work);
+  figures_.work.push_back(work);
   ARROW_RETURN_NOT_OK(EmitSnapshot(point, emit));
   return options_.after_snapshot ? options_.after_snapshot(point.snapshot)
                                  : arrow::Status::OK();

@@ -2,6 +2,7 @@
 
 #include "coden/state/saved_columns.h"
 #include "coden/state/saved_graph.h"
+#include "coden/state/saved_work.h"
 #include "coden/store/commit.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
@@ -10,11 +11,13 @@
 namespace coden {
 
 Checkpointer::Checkpointer(RunStore& store, Manifest* manifest, const Schedule& schedule,
-                           const RunProgress& progress, int commit_interval)
+                           const RunProgress& progress,
+                           const std::vector<SolveWork>& work, int commit_interval)
     : store_(store),
       manifest_(manifest),
       schedule_(schedule),
       progress_(progress),
+      earlier_work_(work),
       interval_(commit_interval) {}
 
 arrow::Status Checkpointer::OnEmbedded(int snapshot, const Embedder& embedder) {
@@ -30,6 +33,7 @@ arrow::Status Checkpointer::OnEmbedded(int snapshot, const Embedder& embedder) {
   tray.columns = {0, embedder.engine().num_columns()};
   tray.engine = embedder.engine().Memory();
   tray.error_bounds = embedder.figures().error_bounds;
+  tray.work = embedder.figures().work;
   ARROW_ASSIGN_OR_RAISE(tray.files, StageGraph(store_, embedder));
   ARROW_ASSIGN_OR_RAISE(tray.files.emplace_back(),
                         StageColumns(store_, embedder, tray.columns));
@@ -58,8 +62,8 @@ arrow::Status Checkpointer::OnWritten(WrittenSnapshot written) {
     due->error_bounds[i] += errors_added_[i];
   Manifest next = *manifest_;
   PartRecord part = *next.Find(kEmbedPart);
-  ARROW_RETURN_NOT_OK(
-      Fill(snapshot + 1, due->error_bounds, progress, std::move(due->files), &part));
+  ARROW_RETURN_NOT_OK(Fill(snapshot + 1, due->error_bounds, due->work, progress,
+                           std::move(due->files), &part));
   next.Replace(std::move(part));
   ARROW_RETURN_NOT_OK(Commit(store_, std::move(next), manifest_));
   // Only now the names in the stage are free for the next state.
@@ -74,8 +78,8 @@ arrow::Status Checkpointer::Finish(const EmbedPassResult& result, PartRecord par
   progress.engine = result.engine;
   progress.column_files = result.column_files;
   part.files = manifest_->Find(kEmbedPart)->files;
-  ARROW_RETURN_NOT_OK(
-      Fill(progress.num_snapshots, result.error_bounds, progress, result.state, &part));
+  ARROW_RETURN_NOT_OK(Fill(progress.num_snapshots, result.error_bounds, result.work,
+                           progress, result.state, &part));
   Manifest next = *manifest_;
   next.Replace(std::move(part));
   return Commit(store_, std::move(next), manifest_);
@@ -83,6 +87,7 @@ arrow::Status Checkpointer::Finish(const EmbedPassResult& result, PartRecord par
 
 arrow::Status Checkpointer::Fill(int num_snapshots,
                                  const std::vector<double>& error_bounds,
+                                 const std::vector<SolveWork>& work,
                                  const RunProgress& progress,
                                  std::vector<FileRecord> state, PartRecord* part) {
   for (std::size_t i = 0; i < error_bounds.size(); ++i)
@@ -91,6 +96,9 @@ arrow::Status Checkpointer::Fill(int num_snapshots,
   ARROW_ASSIGN_OR_RAISE(const auto rows, ScheduleToBatch(done));
   ARROW_ASSIGN_OR_RAISE(state.emplace_back(),
                         StageParquetFile(store_, RunLayout::kSchedule, *rows));
+  std::vector<SolveWork> all_work = earlier_work_;
+  all_work.insert(all_work.end(), work.begin(), work.end());
+  ARROW_ASSIGN_OR_RAISE(state.emplace_back(), StageWork(store_, all_work));
   ARROW_ASSIGN_OR_RAISE(state.emplace_back(),
                         store_.StageText(RunLayout::kProgress, ToJson(progress)));
   // Columns may be cut into other files than before.

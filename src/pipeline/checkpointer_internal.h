@@ -18,10 +18,11 @@ namespace coden {
 class Checkpointer : public EmbedObserver {
  public:
   /// `manifest` has the part `embed`, whose first snapshots are `schedule`'s with a
-  /// proven error. All references must outlive the object, which alone changes `manifest`
-  /// meanwhile.
+  /// proven error; `work` is what those took. All references must outlive the object,
+  /// which alone changes `manifest` meanwhile.
   Checkpointer(RunStore& store, Manifest* manifest, const Schedule& schedule,
-               const RunProgress& progress, int commit_interval);
+               const RunProgress& progress, const std::vector<SolveWork>& work,
+               int commit_interval);
 
   arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) override;
   arrow::Status OnWritten(WrittenSnapshot written) override;
@@ -37,18 +38,20 @@ class Checkpointer : public EmbedObserver {
     EngineMemory engine;
     ColumnRange columns;
     std::vector<double> error_bounds;  // as embedded, of all that this run has taken
+    std::vector<SolveWork> work;       // of the same
   };
 
   /// Add to `part` the snapshots that wait, the schedule up to `num_snapshots` with the
-  /// bounds of those that this run has written, and the state of then.
+  /// bounds and the work of those that this run has written, and the state of then.
   arrow::Status Fill(int num_snapshots, const std::vector<double>& error_bounds,
-                     const RunProgress& progress, std::vector<FileRecord> state,
-                     PartRecord* part);
+                     const std::vector<SolveWork>& work, const RunProgress& progress,
+                     std::vector<FileRecord> state, PartRecord* part);
 
   RunStore& store_;
   Manifest* manifest_;
   Schedule schedule_;
   const RunProgress& progress_;
+  const std::vector<SolveWork>& earlier_work_;
   std::chrono::seconds interval_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   std::vector<FileRecord> waiting_;   // snapshots that are staged, not committed

@@ -7,6 +7,7 @@
 #include "coden/pipeline/schedule_pass.h"
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
+#include "coden/state/saved_work.h"
 #include "coden/store/commit.h"
 #include "coden/store/hasher.h"
 #include "coden/store/parquet_file.h"
@@ -200,7 +201,10 @@ class EmbedPart {
   arrow::Status EmbedRest(std::vector<std::string> notes) {
     const PartRecord open = *manifest_->Find(kEmbedPart);
     if (notes.empty()) notes = open.notes;
-    Checkpointer checkpointer(store_, manifest_, schedule_, progress_,
+    ARROW_ASSIGN_OR_RAISE(
+        const std::vector<SolveWork> earlier_work,
+        LoadWork(store_, open.FindFile(RunLayout::kWork), progress_.num_snapshots));
+    Checkpointer checkpointer(store_, manifest_, schedule_, progress_, earlier_work,
                               settings_.run.commit_interval);
     ARROW_ASSIGN_OR_RAISE(const EmbedPassResult embedded,
                           RunEmbedPasses(settings_, inputs_,

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "coden/pipeline/resources.h"
 #include "coden/pipeline/runner.h"
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
@@ -174,6 +175,9 @@ class EmbedPasses {
     result_.error_bounds.resize(bounds.size(), 0.0);
     for (std::size_t i = 0; i < bounds.size(); ++i)
       result_.error_bounds[i] = std::max(result_.error_bounds[i], bounds[i]);
+    const std::vector<SolveWork>& work = embedder_->figures().work;
+    result_.work.resize(work.size());
+    for (std::size_t i = 0; i < work.size(); ++i) result_.work[i].Add(work[i]);
     context_.progress->End(
         CountOf(static_cast<std::int64_t>(bounds.size()), "snapshots") + " of " +
         CountOf(slice.size(), "columns") + ", " + BoundText(bounds));
@@ -206,9 +210,9 @@ class EmbedPasses {
       taken += " in " + CountOf(static_cast<std::int64_t>(slices_.size()), "passes");
     }
     result_.figures = {
-        {"embed", taken, BoundText(result_.error_bounds), embed_seconds_},
+        {"embed", taken, BoundText(result_.error_bounds), embed_seconds_, PeakMemory()},
         {"snapshot", snapshots, CountOf((bytes_ + 500'000) / 1'000'000, "MB"),
-         outlet_seconds_},
+         outlet_seconds_, PeakMemory()},
     };
   }
 

@@ -123,8 +123,8 @@ class TrainPart {
     part.figures = {
         {"train", CountOf(summary.num_labelled, "labelled nodes"),
          "average Micro-F1 " + FormatFixed(100.0 * summary.micro_f1_average, 2) + " %",
-         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-             .count()}};
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+         PeakMemory()}};
     part.notes = std::move(summary.notes);
     part.files = std::move(summary.files);
     Manifest next = *manifest_;

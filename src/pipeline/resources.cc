@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "coden/pipeline/error.h"
@@ -123,6 +126,17 @@ int NumThreads(const Settings& settings) {
 
 std::int64_t MemoryLimit(const Settings& settings) {
   return settings.run.memory_limit > 0 ? settings.run.memory_limit : PhysicalMemory();
+}
+
+std::int64_t PeakMemory() {
+  // What getrusage says of a process counts what its parent held when it was forked.
+  std::ifstream status("/proc/self/status");
+  constexpr std::string_view kPeak = "VmHWM:";
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(kPeak))
+      return std::int64_t{1024} * std::strtoll(line.c_str() + kPeak.size(), nullptr, 10);
+  }
+  return 0;
 }
 
 arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& estimate) {

@@ -9,6 +9,7 @@
 
 #include "coden/partition/partitioner.h"
 #include "coden/pipeline/error.h"
+#include "coden/pipeline/resources.h"
 #include "coden/pipeline/runner.h"
 #include "coden/report/printable.h"
 #include "coden/sample/schedule_sampler.h"
@@ -152,9 +153,10 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
       CountOf(static_cast<std::int64_t>(result.schedule.size()), "snapshots");
   result.figures = {
       {"read", rows_text, CountOf(inputs.nodes->size(), "nodes"),
-       times.source + times.stages[0] + times.stages[1]},
-      {"partition", rows_text, predictions, times.stages[2] + times.stages[3]},
-      {"sample", predictions, snapshots, times.stages[4]},
+       times.source + times.stages[0] + times.stages[1], PeakMemory()},
+      {"partition", rows_text, predictions, times.stages[2] + times.stages[3],
+       PeakMemory()},
+      {"sample", predictions, snapshots, times.stages[4], PeakMemory()},
   };
   context.progress->End(predictions + ", " + snapshots);
   return result;

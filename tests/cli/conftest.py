@@ -21,9 +21,12 @@ DATA = pathlib.Path(os.environ.get("CODEN_DATA", ROOT.parent / "shared" / "data"
 
 
 def data_hashes(run):
-    """Hash of every data file of a run, by its name; the state of columns is cut by passes."""
+    """Hash of every data file of a run, by its name.
+
+    The state of columns is cut by passes, and what the work took differs.
+    """
     files = sorted(pathlib.Path(run).rglob("*.parquet"))
-    files = [path for path in files if not path.name.startswith("columns-")]
+    files = [path for path in files if not path.name.startswith(("columns-", "work."))]
     assert files
     return {
         str(path.relative_to(run)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files

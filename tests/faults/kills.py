@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "build" / "coden"
 SHIM = ROOT / "build" / "tests" / "libkill_at.so"
 # What differs between two runs that are equal: times of day and of work.
-TIMED = {"metrics.jsonl"}
+TIMED = {"metrics.jsonl", "work.parquet"}
 
 
 def coden(*arguments, kill_at=None, timeout=None):

@@ -130,7 +130,7 @@ def test_verify_finds_what_was_changed(tmp_path):
     folder = embed(tmp_path)
     run = coden.load(folder)
     result = run.verify()
-    assert result.ok and result.checksums and result.files == run.num_snapshots + 6
+    assert result.ok and result.checksums and result.files == run.num_snapshots + 7
     assert str(result) == f"{result.files} files are as committed, by size and xxh3"
     victim = folder / "snapshots/snapshot=000001/part-0.parquet"
     data = bytearray(victim.read_bytes())

@@ -36,7 +36,7 @@ struct EmbedderOptions {
 
 /// What the stage did, for the report.
 struct EmbedFigures {
-  SolveWork work;
+  std::vector<SolveWork> work;  ///< by snapshot
   /// By snapshot: the proven bound on ||h - z||_1 / n of the worst column, as emitted.
   std::vector<double> error_bounds;
 };

@@ -14,6 +14,7 @@ struct SolveWork {
   double sweep_seconds = 0.0;       ///< spent in them, summed over blocks
   std::int64_t pushes = 0;          ///< rows pushed, in at least one column of a block
   std::int64_t pushed_arcs = 0;     ///< arcs followed by those pushes
+  double seconds = 0.0;             ///< of wall time, where somebody has looked
 
   void Add(const SolveWork& other) {
     sweeps = std::max(sweeps, other.sweeps);
@@ -22,6 +23,7 @@ struct SolveWork {
     sweep_seconds += other.sweep_seconds;
     pushes += other.pushes;
     pushed_arcs += other.pushed_arcs;
+    seconds += other.seconds;
   }
 };
 

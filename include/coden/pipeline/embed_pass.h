@@ -31,6 +31,7 @@ class EmbedObserver {
 struct EmbedPassResult {
   /// Of the snapshots that were taken, in order, as written.
   std::vector<double> error_bounds;
+  std::vector<SolveWork> work;
   std::vector<StageFigure> figures;
   /// What the run needs to go on from its last snapshot.
   std::vector<FileRecord> state;

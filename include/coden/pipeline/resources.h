@@ -51,6 +51,9 @@ int NumThreads(const Settings& settings);
 /// `run.memory_limit`, or what the machine has where that is 0.
 std::int64_t MemoryLimit(const Settings& settings);
 
+/// The most memory that this process has held so far, in bytes; 0 where nobody tells.
+std::int64_t PeakMemory();
+
 /// Refuse a run that needs more memory than `run.memory_limit` (or, where that is 0, than
 /// the machine has) even in the smallest passes, or more disk than is free below
 /// `run.directory`.

@@ -15,6 +15,7 @@ struct RunLayout {
   static constexpr std::string_view kMetrics = "metrics.parquet";
   static constexpr std::string_view kMetricsLog = "metrics.jsonl";
   static constexpr std::string_view kReport = "report.html";
+  static constexpr std::string_view kTensorboard = "tensorboard";
   static constexpr std::string_view kModel = "model";
   static constexpr std::string_view kModelWeights = "model/model.safetensors";
   static constexpr std::string_view kModelConfig = "model/config.json";
