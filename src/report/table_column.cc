@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <arrow/array.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
@@ -50,6 +52,25 @@ arrow::Result<std::vector<double>> RealColumn(const arrow::Table& table,
   }
   std::vector<double> values;
   Append<arrow::DoubleArray>(*found, values);
+  return values;
+}
+
+arrow::Result<std::vector<double>> OptionalRealColumn(const arrow::Table& table,
+                                                      const std::string& file,
+                                                      const std::string& column) {
+  const auto found = table.GetColumnByName(column);
+  if (found == nullptr || found->null_count() == 0)
+    return RealColumn(table, file, column);
+  if (found->type()->id() != arrow::Type::DOUBLE)
+    return WrongType(file, column, "double", *found->type());
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(found->length()));
+  for (const auto& chunk : found->chunks()) {
+    const auto& array = static_cast<const arrow::DoubleArray&>(*chunk);
+    for (std::int64_t row = 0; row < array.length(); ++row)
+      values.push_back(array.IsNull(row) ? std::numeric_limits<double>::quiet_NaN()
+                                         : array.Value(row));
+  }
   return values;
 }
 

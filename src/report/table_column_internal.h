@@ -15,6 +15,10 @@ namespace coden {
 arrow::Result<std::vector<double>> RealColumn(const arrow::Table& table,
                                               const std::string& file,
                                               const std::string& column);
+/// As RealColumn, but a null is NaN.
+arrow::Result<std::vector<double>> OptionalRealColumn(const arrow::Table& table,
+                                                      const std::string& file,
+                                                      const std::string& column);
 /// As RealColumn, of int32 or int64.
 arrow::Result<std::vector<std::int64_t>> IntegerColumn(const arrow::Table& table,
                                                        const std::string& file,

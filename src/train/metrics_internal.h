@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct PredictionMetrics {
   double macro_f1 = 0.0;
   double validate_micro_f1 = 0.0;
   double loss = 0.0;
+  std::optional<double> dirichlet_energy = {};  ///< where it was measured
+  std::optional<double> relative_energy = {};
 };
 
 /// Score a model at every prediction time that it predicts. Scores over no nodes are NaN.

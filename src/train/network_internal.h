@@ -40,6 +40,12 @@ class Network : public torch::nn::Module {
                         const torch::Tensor& prepared, const torch::Tensor& features,
                         const torch::Tensor& pairs, SplitMix64& random);
 
+  /// What the temporal part alone makes of a history: [nodes, times, channels].
+  torch::Tensor Represent(const torch::Tensor& history, SnapshotList at,
+                          const torch::Tensor& prepared) const {
+    return temporal_->Forward(history, at, prepared);
+  }
+
   /// Streaming form, for one snapshot's rows [nodes, channels]: bring the states forward,
   /// then, for the moment after the last of them, score all nodes. `states` starts as
   /// StartStates.

@@ -1,5 +1,6 @@
 #include "train/pair_scorer_internal.h"
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <utility>
@@ -121,6 +122,37 @@ arrow::Status PairScorer::Predict(Network& network, const Times& times,
         }));
   }
   return arrow::Status::OK();
+}
+
+arrow::Result<std::vector<float>> PairScorer::Represent(Network& network,
+                                                        std::int64_t prediction) {
+  network.eval();
+  torch::NoGradGuard no_gradients;
+  const Times time(data_, {prediction});
+  std::vector<std::int64_t> nodes(static_cast<std::size_t>(data_.num_nodes));
+  std::iota(nodes.begin(), nodes.end(), std::int64_t{0});
+  const auto width = static_cast<std::size_t>(data_.num_channels());
+  std::vector<float> rows(nodes.size() * width);
+  const torch::Tensor prepared = network.Prepare(time.snapshots);
+  ChunkPlan plan = MakePlan(nodes, time.snapshots.back());
+  for (const std::size_t end : plan.batch_ends()) {
+    ARROW_RETURN_NOT_OK(context_.stop.Poll());
+    ARROW_RETURN_NOT_OK(
+        plan.ForEachChunk(arena_, end, [&](Nodes chunk, float* gathered, std::size_t) {
+          torch::NoGradGuard none_here_either;
+          UseOneTorchThread();
+          const torch::Tensor history =
+              torch::from_blob(gathered, {static_cast<std::int64_t>(chunk.size()),
+                                          data_.num_channels(), plan.num_snapshots()});
+          const torch::Tensor known =
+              network.Represent(history, time.snapshots, prepared).contiguous();
+          for (std::size_t i = 0; i < chunk.size(); ++i) {
+            std::copy_n(known.const_data_ptr<float>() + i * width, width,
+                        rows.data() + static_cast<std::size_t>(chunk[i]) * width);
+          }
+        }));
+  }
+  return rows;
 }
 
 void PairScorer::Keep(Nodes chunk, const Times& times, const ScoredPairs& pairs,

@@ -64,6 +64,10 @@ class PairScorer {
   /// Fill in `scores` for every labelled pair of the times.
   arrow::Status Predict(Network& network, const Times& times, PairScores& scores);
 
+  /// What the temporal part of a network knows of all nodes at one prediction time, row
+  /// by row.
+  arrow::Result<std::vector<float>> Represent(Network& network, std::int64_t prediction);
+
  private:
   torch::Tensor Features(Nodes chunk, const Times& times) const;
   void Keep(Nodes chunk, const Times& times, const ScoredPairs& pairs,

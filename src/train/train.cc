@@ -10,11 +10,13 @@
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "train/checkpoint_internal.h"
+#include "train/energy_internal.h"
 #include "train/fence_internal.h"
 #include "train/label_history_internal.h"
 #include "train/lessons_internal.h"
 #include "train/metrics_internal.h"
 #include "train/model_files_internal.h"
+#include "train/representation_internal.h"
 #include "train/safetensors_internal.h"
 #include "train/train_files_internal.h"
 #include "train/trainer_internal.h"
@@ -106,8 +108,9 @@ class TrainStage {
     ARROW_ASSIGN_OR_RAISE(const TrainedModel model, Learn(run, seed, data, split));
     for (const EpochRecord& record : model.memory.epochs)
       metrics_log_ += MetricsLine(run, record);
-    data.channels.resize(num_groups);
     metrics_.push_back(ScorePredictions(data, split, model.scores));
+    if (settings_.train.energy) ARROW_RETURN_NOT_OK(AddEnergy(model));
+    data.channels.resize(num_groups);
     for (std::int64_t k = 0; k < data.num_predictions(); ++k) {
       ARROW_ASSIGN_OR_RAISE(const auto batch,
                             PredictionsBatch(input_, split, model.scores, run, k));
@@ -118,6 +121,32 @@ class TrainStage {
         model.latest().validate_micro_f1 > best_validate_micro_f1_) {
       best_validate_micro_f1_ = model.latest().validate_micro_f1;
       KeepModel(model, run, seed);
+    }
+    return arrow::Status::OK();
+  }
+
+  // Into the metrics of the run that is last.
+  arrow::Status AddEnergy(const TrainedModel& model) {
+    Representation representation(input_.data, settings_.train, settings_.run.threads,
+                                  model, context_);
+    ARROW_ASSIGN_OR_RAISE(
+        const std::vector<Energy> energies,
+        MeasureEnergy(
+            settings_, store_, input_,
+            [&](std::int64_t k) { return representation.At(k); }, context_));
+    for (PredictionMetrics& metrics : metrics_.back()) {
+      for (std::size_t k = 0; k < energies.size(); ++k) {
+        if (input_.data.predictions[k].prediction != metrics.prediction ||
+            std::isnan(energies[k].energy)) {
+          continue;
+        }
+        metrics.dirichlet_energy = energies[k].energy;
+        metrics.relative_energy = energies[k].relative();
+      }
+    }
+    if (metrics_.size() == 1 && !energies.empty() && energies.back().left_out > 0) {
+      Note("arcs to nodes without a label are left out of the energy: ",
+           energies.back().left_out);
     }
     return arrow::Status::OK();
   }

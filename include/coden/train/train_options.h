@@ -79,6 +79,7 @@ struct TrainOptions {
   SplitShares split;
   SplitKind split_by = SplitKind::kSeed;
   int runs = 1;
+  bool energy = false;
 
   /// Epochs of a model, at most; `warm` where it begins with the weights of another.
   int NumEpochs(bool warm) const {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "coden/graph/types.h"
+
+namespace coden {
+
+/// The observer of an event graph whose changes nobody follows.
+struct Unobserved {
+  template <typename Graph>
+  void BeforeChange(const Graph&, NodeId) {}
+  template <typename Graph>
+  void AfterChange(const Graph&, NodeId) {}
+};
+
+}  // namespace coden
