@@ -12,14 +12,17 @@
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
+#include "pipeline/tensorboard_files_internal.h"
 #include "report/ini_sections_internal.h"
 
 namespace coden {
 
 arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
                              const RunContext& context) {
-  if (!settings.report.html) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
+  if (settings.report.tensorboard)
+    ARROW_RETURN_NOT_OK(WriteTensorboardFiles(*store, manifest));
+  if (!settings.report.html) return arrow::Status::OK();
   ReportInputs inputs;
   inputs.title = "coden: " + store->Show();
   // The settings that made the files, which need not be those of this call. A run that

@@ -18,9 +18,9 @@ struct NamedText {
 
 struct PageSection {
   std::string heading;
-  std::string text;
-  std::vector<Chart> charts;
-  std::vector<ResultsTable> tables;
+  std::string text = {};
+  std::vector<Chart> charts = {};
+  std::vector<ResultsTable> tables = {};
 };
 
 /// A page of tables and charts. Nothing else goes in, no date and no host, so equal pages

@@ -6,6 +6,7 @@ enum class TableFormat { kTable, kJson, kCsv };
 
 struct ReportOptions {
   bool html = true;
+  bool tensorboard = false;
   TableFormat format = TableFormat::kTable;
 };
 
