@@ -61,6 +61,8 @@ arrow::Status PredictCommand(const CommandLine& line, const RunContext& context,
                              std::string* output);
 arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
                             std::string* output);
+arrow::Status ExperimentCommand(const CommandLine& line, const RunContext& context,
+                                std::string* output);
 arrow::Status PlanCommand(const CommandLine& line, const RunContext& context,
                           std::string* output);
 arrow::Status ValidateCommand(const CommandLine& line, const RunContext& context,
@@ -81,6 +83,9 @@ std::vector<FlagSection> ReportFlags();
 
 /// The flags of `coden generate`, by generator.
 std::vector<FlagSection> GenerateFlags();
+
+/// The suites and flags of `coden experiment`.
+std::vector<FlagSection> ExperimentFlags();
 
 /// The flags of `coden import`, by kind of file.
 std::vector<FlagSection> ImportFlags();

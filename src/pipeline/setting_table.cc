@@ -284,13 +284,25 @@ std::vector<Setting> DeclareAll() {
           CODEN_MEMBER(train, runs), Integer<int>{1, 1000},
           "Train this often, with seeds counting up from `run.seed`, and report mean and "
           "spread."),
+      Declare(
+          CODEN_MEMBER(train, energy), Boolean{},
+          "Measure the Dirichlet energy of what the model knows of the nodes, at every "
+          "prediction time; reads the log once more."),
 
       Declare(CODEN_MEMBER(report, html), Boolean{}, "Write report.html."),
+      Declare(CODEN_MEMBER(report, tensorboard), Boolean{},
+              "Write the epochs and the metrics as event files for TensorBoard too."),
       Declare(CODEN_MEMBER(report, format),
               Choice<TableFormat>{{{"table", TableFormat::kTable},
                                    {"json", TableFormat::kJson},
                                    {"csv", TableFormat::kCsv}}},
               "Form of the results on standard output; `--format` is short for it."),
+
+      Declare(CODEN_MEMBER(experiment, directory), Text{},
+              "Folder of `coden experiment`; empty: `run.directory` with -experiments "
+              "after it."),
+      Declare(CODEN_MEMBER(experiment, values), Text{},
+              "What a suite varies, such as 0.05, 0.1, 0.2; empty takes its own values."),
   };
 }
 

@@ -28,7 +28,11 @@ inline std::vector<std::string> DescribedColumns(const std::string& name) {
     std::istringstream fields(line);
     std::string column, type, nullable;
     std::getline(fields, column, ',');
-    std::getline(fields, type, ',');
+    // A type with a comma in it stands in quotes.
+    const bool quoted = fields.peek() == '"';
+    if (quoted) fields.ignore();
+    std::getline(fields, type, quoted ? '"' : ',');
+    if (quoted) fields.ignore();
     std::getline(fields, nullable, ',');
     columns.push_back(column + " " + type + " " + nullable);
   }

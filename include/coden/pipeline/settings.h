@@ -9,6 +9,7 @@
 #include <arrow/status.h>
 
 #include "coden/embed/embed_options.h"
+#include "coden/experiment/experiment_options.h"
 #include "coden/graph/graph_options.h"
 #include "coden/partition/partition_options.h"
 #include "coden/pipeline/option.h"
@@ -39,6 +40,7 @@ struct Settings {
   SnapshotOptions snapshot;
   TrainOptions train;
   ReportOptions report;
+  ExperimentOptions experiment;
 };
 
 /// One setting, declared once in settings.cc; its key is section.name.

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+namespace coden {
+
+struct ExperimentOptions {
+  std::string directory;
+  std::string values;
+};
+
+}  // namespace coden

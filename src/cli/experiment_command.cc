@@ -1,0 +1,42 @@
+#include "cli/command_internal.h"
+#include "cli/pipeline_process_internal.h"
+#include "coden/experiment/experiment.h"
+#include "coden/pipeline/error.h"
+
+namespace coden {
+
+std::vector<FlagSection> ExperimentFlags() {
+  std::string suites = "Suites:";
+  for (const SuiteName& suite : AllSuites()) {
+    std::string line = "\n  " + std::string(suite.name);
+    line.resize(14, ' ');
+    suites += line + std::string(suite.summary);
+  }
+  return {{suites, {}}, {"Settings:", SettingFlags()}};
+}
+
+arrow::Status ExperimentCommand(const CommandLine& line, const RunContext& context,
+                                std::string* output) {
+  if (line.words.empty()) {
+    return UsageError(
+        "`experiment` needs a suite and a pipeline file, such as `coden experiment "
+        "ablation pipeline.ini`; `coden help experiment` lists the suites");
+  }
+  if (line.force || line.resume) {
+    return UsageError(
+        "`experiment` always goes on with what is there; delete cells/ and ",
+        "runs/ of its folder to measure anew: leave out ",
+        line.force ? "--force" : "--resume");
+  }
+  CommandLine rest = line;
+  rest.words.erase(rest.words.begin());
+  ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(rest));
+  ARROW_ASSIGN_OR_RAISE(
+      const ExperimentResult result,
+      RunExperiment(line.words.front(), settings, RunPipelineProcess, context));
+  for (const std::string& file : result.files) context.progress->Note("wrote " + file);
+  *output = RenderAll(result.tables, settings.report.format);
+  return result.failure;
+}
+
+}  // namespace coden
