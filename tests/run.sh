@@ -21,7 +21,7 @@ bash tools/check.sh "${check_options[@]}"
 echo "== Unit tests ==" >&2
 .venv/bin/meson test -C build --print-errorlogs
 echo "== Tests of the program ==" >&2
-.venv/bin/python -m pytest -q -rs -p no:cacheprovider -n 2 --dist loadfile tests "${pytest_options[@]}"
+.venv/bin/python -m pytest -q -rs --durations=12 -p no:cacheprovider -n 2 --dist loadfile tests "${pytest_options[@]}"
 echo "== Speed against scipy ==" >&2
 ninja -C build tests/engine_driver
 .venv/bin/python tests/bench/peers.py --quick --data "${CODEN_DATA:-../shared/data}"

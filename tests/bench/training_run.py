@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,12 @@ class Called:
     stdout: str
     wall: float
     peak: int
+    cpu: float  # seconds of all threads
+
+
+def children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def call(command: list[object], data: Path = DATA) -> Called:
@@ -57,7 +64,7 @@ def call(command: list[object], data: Path = DATA) -> Called:
     its parent held when it was forked.
     """
     words = [str(word) for word in command]
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), children_cpu()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
             words, stdout=out, stderr=errors, env={**os.environ, "CODEN_DATA": str(data)}
@@ -76,12 +83,13 @@ def call(command: list[object], data: Path = DATA) -> Called:
         errors.seek(0)
         if process.returncode != 0:
             sys.exit(f"{' '.join(words)}\n{errors.read()}")
-        return Called(out.read(), wall, peak)
+        return Called(out.read(), wall, peak, children_cpu() - cpu)
 
 
 @dataclass
 class Training:
     wall: float  # of the whole command
+    cpu: float  # seconds of all threads, for the same
     peak: int  # bytes
     metrics: list[dict]  # metrics.parquet: one per training run and prediction time
     epochs: list[dict]  # metrics.jsonl
@@ -110,6 +118,7 @@ class TrainingRun:
         lines = (self.folder / "metrics.jsonl").read_text().splitlines()
         return Training(
             called.wall,
+            called.cpu,
             called.peak,
             pq.read_table(self.folder / "metrics.parquet").to_pylist(),
             [json.loads(line) for line in lines],

@@ -44,6 +44,7 @@ class Result:
     title: str
     micro_f1: np.ndarray  # [seeds, times]
     seconds: list[float]
+    cpu: list[float]
     peak: int
 
     def cells(self) -> list[str]:
@@ -52,6 +53,7 @@ class Result:
             spread(self.micro_f1.mean(axis=1)),
             spread(self.micro_f1[:, -1]),
             f"{np.mean(self.seconds):.1f}",
+            f"{np.mean(self.cpu):.1f}",
             f"{self.peak / 2**20:.0f}",
         ]
 
@@ -78,7 +80,8 @@ class Bench:
                 return known
         shutil.rmtree(self.folder / "run", ignore_errors=True)
         called = self.set.run.embed()
-        known = {"settings": wanted, "seconds": called.wall, "peak": called.peak}
+        known = {"settings": wanted, "seconds": called.wall, "cpu": called.cpu}
+        known["peak"] = called.peak
         path.write_text(json.dumps(known, indent=1) + "\n")
         return known
 
@@ -109,6 +112,7 @@ class Bench:
             baseline.title,
             np.array([one.micro_f1 for one in figures]),
             [one.seconds for one in figures],
+            [one.cpu for one in figures],
             max(one.peak for one in figures),
         )
 
@@ -132,6 +136,7 @@ class Bench:
                 "settings": wanted,
                 "micro_f1": scores.tolist(),
                 "seconds": training.wall / self.options.seeds,
+                "cpu": training.cpu / self.options.seeds,
                 "peak": training.peak,
             }
             path.write_text(json.dumps(known, indent=1) + "\n")
@@ -140,6 +145,7 @@ class Bench:
             row.title,
             np.array(known["micro_f1"]),
             [self.embedding["seconds"] + known["seconds"]],
+            [self.embedding["cpu"] + known["cpu"]],
             max(self.embedding["peak"], known["peak"]),
         )
 
@@ -147,9 +153,10 @@ class Bench:
 def report(results: list[Result], options: argparse.Namespace) -> str:
     first, last = options.first_seed, options.first_seed + options.seeds - 1
     seeds = f"seeds {first} to {last}" if last > first else f"seed {first}"
-    head = ["model", "average", "last", "seconds", "peak, MB"]
+    head = ["model", "average", "last", "seconds", "CPU s", "peak, MB"]
     notes = (
         "Seconds are for one seed and all prediction times; of coden, embedding and training.\n"
+        "CPU s are of all threads; other work on the machine changes them little.\n"
         "Rows with label columns read labels of training nodes as inputs, the others do not."
     )
     title = f"Micro-F1 in percent on {options.set}, {seeds}, {THREADS} threads"

@@ -44,11 +44,12 @@ class Figures:
     validation: list[float]  # Micro-F1 of the validation nodes, by prediction time
     epochs: list[int]  # how many, by training
     seconds: float  # reading, training and predicting; not the start of Python
+    cpu: float  # of all threads, for the same
     peak: int  # bytes
 
 
 def train(work: Work) -> Figures:
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     torch.set_num_threads(THREADS)
     baseline = BY_NAME[work.model]
     options = baseline.options_class()(**work.options)
@@ -62,6 +63,7 @@ def train(work: Work) -> Figures:
         outcome.validation,
         [len(losses) for losses in outcome.losses],
         time.perf_counter() - start,
+        time.process_time() - cpu,
         peak_memory(),
     )
 
