@@ -23,6 +23,10 @@
 #include "coden/snapshot/snapshot_writer.h"
 #include "coden/state/saved_columns.h"
 #include "coden/state/saved_graph.h"
+#include "coden/state/saved_nodes.h"
+#include "coden/state/saved_work.h"
+#include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
 
 namespace coden {
@@ -218,8 +222,15 @@ class Sampling {
     ARROW_ASSIGN_OR_RAISE(const auto graph, StageGraph(store_, *embedder_));
     ARROW_ASSIGN_OR_RAISE(const FileRecord nodes,
                           StageNodes(store_, *inputs_.nodes, pass_.nodes));
-    std::int64_t bytes = nodes.size + static_cast<std::int64_t>(
-                                          static_cast<double>(numbers.size) / share());
+    ARROW_ASSIGN_OR_RAISE(const auto rows, ScheduleToBatch(pass_.schedule));
+    ARROW_ASSIGN_OR_RAISE(const FileRecord schedule,
+                          StageParquetFile(store_, RunLayout::kSchedule, *rows));
+    ARROW_ASSIGN_OR_RAISE(const FileRecord work,
+                          StageWork(store_, embedder_->figures().work));
+    // The schedule is kept twice: as planned, and as far as it has come.
+    std::int64_t bytes =
+        nodes.size + 2 * schedule.size + work.size +
+        static_cast<std::int64_t>(static_cast<double>(numbers.size) / share());
     for (const FileRecord& file : graph) bytes += file.size;
     return bytes;
   }
