@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -88,6 +89,18 @@ def test_another_log_is_measured_anew(suite, inputs):
     assert first[0]["micro_f1"] != second[0]["micro_f1"]
 
 
+def ends_within(process, seconds):
+    for _ in range(int(seconds / 0.05)):
+        try:
+            state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z":  # nobody has asked for it yet
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def test_a_killed_suite_goes_on(coden, suite, inputs, tmp_path):
     flags = ["--train.epochs", "60", "--train.patience", "0", "--run.commit_interval", "0"]
     whole = suite("ablation", *flags)
@@ -99,22 +112,16 @@ def test_a_killed_suite_goes_on(coden, suite, inputs, tmp_path):
             [program, *words, "--experiment.directory", suite.folder],
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=ROOT,
         )  # fmt: skip
-        epochs = 0
-        for line in process.stderr:
-            epochs = epochs + ("epochs, " in line) if f"cell {cell} of 4" in line or epochs else 0
-            if f"cell {cell} of 4" in line:
-                epochs = 1
-            if epochs == 5:
-                process.send_signal(signal.SIGKILL)
-                break
+        lines = iter(process.stderr)
+        assert any(f"cell {cell} of 4" in line for line in lines)
+        for _ in range(4):
+            assert any("epochs, " in line for line in lines)
+        child = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+        process.send_signal(signal.SIGKILL)
         process.wait()
         process.stderr.close()
         # The process of the cell must not go on writing.
-        for _ in range(100):
-            left = subprocess.run(["pgrep", "-f", "train /proc/self/fd/"], capture_output=True)
-            if left.returncode != 0:
-                break
-            time.sleep(0.05)
+        assert child and ends_within(child.split()[0], seconds=5)
     assert len(list((suite.folder / "cells").glob("train-*.json"))) == 2
     went_on = suite("ablation", *flags)
     for before, after in zip(whole, went_on, strict=True):
