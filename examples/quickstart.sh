@@ -8,7 +8,7 @@ echo "== Set up ==" >&2
 bash tools/setup.sh
 
 echo "== Build ==" >&2
-bash tools/build.sh
+bash tools/build.sh --program
 
 echo "== Generate a data set ==" >&2
 build/coden generate sbm --out build/quickstart/data --quiet

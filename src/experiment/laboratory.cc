@@ -123,6 +123,11 @@ arrow::Result<Laboratory> Laboratory::Open(const Settings& settings,
     return UsageError("experiments need a local folder: set `experiment.directory`: '",
                       MaskCredentials(folder), "'");
   }
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored) &&
+      !std::filesystem::is_directory(folder, ignored)) {
+    return UsageError("`experiment.directory` is not a folder: '", folder, "'");
+  }
   ARROW_ASSIGN_OR_RAISE(auto store, RunStore::Open(folder));
   ARROW_RETURN_NOT_OK(store->Prepare());
   ARROW_ASSIGN_OR_RAISE(auto lock, RunLock::Take(*store));

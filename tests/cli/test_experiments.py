@@ -359,6 +359,9 @@ def test_refusals(suite, coden):
     suite.folder = folder
     assert "needs a suite" in coden("experiment").error
     assert "input.labels" in suite("ablation", "--input.labels", "", code=USAGE)
+    suite.folder = folder.with_suffix(".txt")
+    suite.folder.write_text("a file")
+    assert "`experiment.directory` is not a folder" in suite("error", code=USAGE)
     suite.folder = "s3://bucket/x"
     assert "local folder" in suite("error", code=USAGE)
 
