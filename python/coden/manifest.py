@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from coden.checksums import file_digest, is_sealed
 from coden.errors import RunError, one_line
 from coden.storage import Storage
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 FOLDER = "_coden"
 # A writer publishes and prunes manifests, and moves files, while we look at them.
 ATTEMPTS = 5
@@ -73,8 +74,24 @@ def open_file(storage: Storage, file: CommittedFile) -> pa.NativeFile:
     )
 
 
-def open_parquet(storage: Storage, file: CommittedFile) -> pq.ParquetFile:
+def open_checked(storage: Storage, file: CommittedFile) -> pa.NativeFile:
+    """Open a committed file whose contents are as committed, where xxhash is there to tell."""
     handle = open_file(storage, file)
+    try:
+        digest = file_digest(handle)
+    except OSError as error:
+        raise RunError(f"'{storage.path(file.path)}' cannot be read: {one_line(error)}") from None
+    if digest not in (None, file.xxh3):
+        raise RunError(
+            f"'{storage.path(file.path)}' is damaged, or the run has been rewritten since "
+            f"it was loaded: its xxh3 is {digest} instead of {file.xxh3}"
+        )
+    return handle
+
+
+def open_parquet(storage: Storage, file: CommittedFile) -> pq.ParquetFile:
+    # Pages have checksums of their own, but the footer that describes them has none.
+    handle = open_checked(storage, file)
     try:
         return pq.ParquetFile(handle, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
@@ -104,6 +121,8 @@ def _parse(text: bytes, number: int, name: str) -> Manifest:
         raise RunError(f"the manifest '{name}' is damaged: {reason}") from None
     if version != FORMAT_VERSION:
         raise RunError(f"'{name}' has a format this version does not know: {version!r}")
+    if not is_sealed(text):
+        raise RunError(f"the manifest '{name}' is damaged: it lacks the right checksum of itself")
     return manifest
 
 

@@ -17,7 +17,7 @@ from coden.manifest import (
     CommittedFile,
     Manifest,
     newest_manifest,
-    open_file,
+    open_checked,
     open_parquet,
     read_parquet,
 )
@@ -190,7 +190,7 @@ class Run:
         file = self._manifest.files.get(path)
         if file is None:
             raise RunError(f"'{self._storage.name}' has no model: coden train writes it")
-        with open_file(self._storage, file) as handle:
+        with open_checked(self._storage, file) as handle:
             return ModelFile(self._storage.path(path), handle.read())
 
     def _table(self, path: str) -> pa.Table | None:

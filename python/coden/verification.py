@@ -1,14 +1,11 @@
 """Recheck the committed files of a run: sizes, and contents where the package xxhash is there."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from coden.checksums import file_digest, hasher
 from coden.errors import RunError
 from coden.manifest import ATTEMPTS, CommittedFile, Manifest, newest_manifest, open_file
 from coden.storage import Storage
-
-CHUNK_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -42,35 +39,21 @@ def verify(storage: Storage) -> Verification:
 
 
 def _verify(storage: Storage, manifest: Manifest) -> Verification:
-    hasher = _hasher()
     files = manifest.files.values()
     problems = []
     for file in files:
         try:
             with open_file(storage, file) as handle:
-                if hasher is None:
-                    continue
-                digest = hasher()
-                while chunk := handle.read(CHUNK_BYTES):
-                    digest.update(chunk)
+                digest = file_digest(handle)
         except RunError as error:
             problems.append(str(error))
             continue
         except OSError:
             problems.append(f"'{storage.path(file.path)}' cannot be read")
             continue
-        if digest.hexdigest() != file.xxh3:
+        if digest not in (None, file.xxh3):
             problems.append(_damaged(storage, file))
-    return Verification(len(files), hasher is not None, tuple(problems))
-
-
-def _hasher() -> Callable[[], Any] | None:
-    try:
-        import xxhash
-    except ImportError:
-        return None
-    hasher: Callable[[], Any] = xxhash.xxh3_64
-    return hasher
+    return Verification(len(files), hasher() is not None, tuple(problems))
 
 
 def _damaged(storage: Storage, file: CommittedFile) -> str:

@@ -11,6 +11,7 @@
 #include "coden/store/hasher.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
+#include "coden/store/sealed_text.h"
 #include "coden/version.h"
 #include "experiment/error_study_internal.h"
 #include "report/table_column_internal.h"
@@ -173,8 +174,7 @@ arrow::Result<TrialResult> Laboratory::Measure(Trial* trial) {
   const std::string name = "cells/" + id + ".json";
   ARROW_ASSIGN_OR_RAISE(const auto size, store_->Size(name));
   if (size) {
-    ARROW_ASSIGN_OR_RAISE(const std::string text, store_->ReadText(name));
-    auto result = TrialResultFromJson(text);
+    auto result = ReadResult(name);
     if (result.ok()) return result;
     return result.status().WithMessage("a finished cell cannot be read; delete it to ",
                                        "measure it again: '", store_->Show(name),
@@ -189,8 +189,14 @@ arrow::Result<TrialResult> Laboratory::Measure(Trial* trial) {
     ARROW_RETURN_NOT_OK(EnsureSnapshots(settings, prints, &result));
     ARROW_RETURN_NOT_OK(StudyErrors(settings, context_, &result.measurements));
   }
-  ARROW_RETURN_NOT_OK(store_->WriteText(name, ToJson(*trial, result)));
+  ARROW_RETURN_NOT_OK(store_->WriteText(name, SealJson(ToJson(*trial, result))));
   return result;
+}
+
+arrow::Result<TrialResult> Laboratory::ReadResult(const std::string& name) const {
+  ARROW_ASSIGN_OR_RAISE(const std::string sealed, store_->ReadText(name));
+  ARROW_ASSIGN_OR_RAISE(const std::string text, Unseal(sealed, store_->Show(name)));
+  return TrialResultFromJson(text);
 }
 
 arrow::Status Laboratory::EnsureSnapshots(const Settings& settings,
@@ -203,16 +209,15 @@ arrow::Status Laboratory::EnsureSnapshots(const Settings& settings,
   ARROW_ASSIGN_OR_RAISE(const auto size, store_->Size(name));
   TrialResult took;
   if (size && embedded != nullptr && embedded->complete) {
-    ARROW_ASSIGN_OR_RAISE(const std::string text, store_->ReadText(name));
-    ARROW_ASSIGN_OR_RAISE(took, TrialResultFromJson(text));
+    ARROW_ASSIGN_OR_RAISE(took, ReadResult(name));
   } else {
     took.resumed = embedded != nullptr;
     ARROW_ASSIGN_OR_RAISE(const ProcessUsage usage,
                           process_(settings, Goal::kEmbed, context_));
     ARROW_ASSIGN_OR_RAISE(manifest, ManifestWith(*run, kEmbedPart, prints.embed));
     AddUsage(*manifest.Find(kEmbedPart), usage, &took);
-    ARROW_RETURN_NOT_OK(
-        store_->WriteText(name, ToJson({.name = {}, .settings = settings}, took)));
+    ARROW_RETURN_NOT_OK(store_->WriteText(
+        name, SealJson(ToJson({.name = {}, .settings = settings}, took))));
   }
   result->resumed = result->resumed || took.resumed;
   result->measurements.insert(result->measurements.end(), took.measurements.begin(),

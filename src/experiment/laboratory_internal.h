@@ -42,6 +42,7 @@ class Laboratory {
   arrow::Result<TrialResult> Train(const Settings& settings, const Fingerprints& prints);
   arrow::Result<TrialResult> Embed(Settings settings, const Fingerprints& prints,
                                    std::string_view id);
+  arrow::Result<TrialResult> ReadResult(const std::string& name) const;
   /// Have the snapshots of `settings` in their run directory; add what they took.
   arrow::Status EnsureSnapshots(const Settings& settings, const Fingerprints& prints,
                                 TrialResult* result);

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "coden/pipeline/fingerprint.h"
 #include "coden/state/saved_columns.h"
 #include "coden/state/saved_graph.h"
 #include "coden/state/saved_work.h"
@@ -12,13 +13,14 @@ namespace coden {
 
 Checkpointer::Checkpointer(RunStore& store, Manifest* manifest, const Schedule& schedule,
                            const RunProgress& progress,
-                           const std::vector<SolveWork>& work, int commit_interval)
+                           const std::vector<SolveWork>& work, const Settings& settings)
     : store_(store),
       manifest_(manifest),
       schedule_(schedule),
       progress_(progress),
       earlier_work_(work),
-      interval_(commit_interval) {}
+      settings_(settings),
+      interval_(settings.run.commit_interval) {}
 
 arrow::Status Checkpointer::OnEmbedded(int snapshot, const Embedder& embedder) {
   const bool last = snapshot + 1 == static_cast<int>(schedule_.size());
@@ -65,7 +67,7 @@ arrow::Status Checkpointer::OnWritten(WrittenSnapshot written) {
   ARROW_RETURN_NOT_OK(Fill(snapshot + 1, due->error_bounds, due->work, progress,
                            std::move(due->files), &part));
   next.Replace(std::move(part));
-  ARROW_RETURN_NOT_OK(Commit(store_, std::move(next), manifest_));
+  ARROW_RETURN_NOT_OK(CommitUnlessChanged(std::move(next)));
   // Only now the names in the stage are free for the next state.
   const std::lock_guard lock(mutex_);
   tray_.reset();
@@ -82,6 +84,11 @@ arrow::Status Checkpointer::Finish(const EmbedPassResult& result, PartRecord par
                            progress, result.state, &part));
   Manifest next = *manifest_;
   next.Replace(std::move(part));
+  return CommitUnlessChanged(std::move(next));
+}
+
+arrow::Status Checkpointer::CommitUnlessChanged(Manifest next) {
+  ARROW_RETURN_NOT_OK(CheckInputsStay(settings_, next.Find(kEmbedPart)->inputs));
   return Commit(store_, std::move(next), manifest_);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coden/pipeline/embed_pass.h"
+#include "coden/pipeline/settings.h"
 #include "coden/store/manifest.h"
 
 namespace coden {
@@ -22,7 +23,7 @@ class Checkpointer : public EmbedObserver {
   /// which alone changes `manifest` meanwhile.
   Checkpointer(RunStore& store, Manifest* manifest, const Schedule& schedule,
                const RunProgress& progress, const std::vector<SolveWork>& work,
-               int commit_interval);
+               const Settings& settings);
 
   arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) override;
   arrow::Status OnWritten(WrittenSnapshot written) override;
@@ -47,11 +48,15 @@ class Checkpointer : public EmbedObserver {
                      const std::vector<SolveWork>& work, const RunProgress& progress,
                      std::vector<FileRecord> state, PartRecord* part);
 
+  /// Nothing is committed that was made from an input which has changed meanwhile.
+  arrow::Status CommitUnlessChanged(Manifest next);
+
   RunStore& store_;
   Manifest* manifest_;
   Schedule schedule_;
   const RunProgress& progress_;
   const std::vector<SolveWork>& earlier_work_;
+  const Settings& settings_;
   std::chrono::seconds interval_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   std::vector<FileRecord> waiting_;   // snapshots that are staged, not committed

@@ -26,6 +26,12 @@ class FaultDetail : public arrow::StatusDetail {
   Fault fault_;
 };
 
+// Parquet and the codecs catch a failed allocation and keep it as a text.
+bool TellsOfMemory(std::string_view message) {
+  return message.find("std::bad_alloc") != message.npos ||
+         message.find("not enough memory") != message.npos;
+}
+
 }  // namespace
 
 std::shared_ptr<arrow::StatusDetail> MakeFaultDetail(Fault fault) {
@@ -36,7 +42,10 @@ std::optional<Fault> FaultOf(const arrow::Status& status) {
   if (status.ok()) return std::nullopt;
   if (status.IsOutOfMemory()) return Fault::kResources;
   const auto& detail = status.detail();
-  if (detail == nullptr) return std::nullopt;
+  if (detail == nullptr) {
+    return TellsOfMemory(status.message()) ? std::optional(Fault::kResources)
+                                           : std::nullopt;
+  }
   if (std::strcmp(detail->type_id(), kFaultTypeId) == 0) {
     return static_cast<const FaultDetail&>(*detail).fault();
   }

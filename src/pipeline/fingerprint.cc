@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "coden/read/parquet_source.h"
+#include "coden/report/printable.h"
+#include "coden/store/filesystem.h"
 #include "coden/store/hasher.h"
 #include "coden/version.h"
+#include "read/parquet_files_internal.h"
 
 namespace coden {
 
@@ -153,6 +157,38 @@ arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
              ResultSettings(settings, {"train"}) + Contents(prints.train_inputs));
   }
   return prints;
+}
+
+arrow::Status CheckInputsStay(const Settings& settings,
+                              const std::vector<InputRecord>& inputs) {
+  const InputOptions& input = settings.input;
+  const std::pair<std::string_view, const std::string&> paths[] = {
+      {kEdges, input.edges},
+      {kFeatures, input.features},
+      {kUpdates, input.feature_updates},
+      {kLabels, input.labels},
+      {kSplit, input.split}};
+  for (const auto& [role, path] : paths) {
+    const auto has_role = [&](const InputRecord& known) { return known.role == role; };
+    if (std::none_of(inputs.begin(), inputs.end(), has_role)) continue;
+    const std::string shown = MaskCredentials(path);
+    ARROW_ASSIGN_OR_RAISE(const Location location, OpenLocation(path));
+    ARROW_ASSIGN_OR_RAISE(const auto files, ListParquetFiles(location, shown, {}));
+    std::map<std::string_view, const ParquetSource::File*> now;
+    for (const ParquetSource::File& file : files) now[file.name] = &file;
+    for (const InputRecord& known : inputs) {
+      if (known.role != role) continue;
+      const auto found = now.find(known.name);
+      if (found != now.end() && found->second->size == known.size &&
+          found->second->modified == known.modified) {
+        continue;
+      }
+      return arrow::Status::Invalid(
+          "an input changed while it was read; leave it alone and run again: '", shown,
+          "', file '", known.name, "'");
+    }
+  }
+  return arrow::Status::OK();
 }
 
 InputChange CompareInputs(const std::vector<InputRecord>& before,

@@ -14,11 +14,11 @@
 #include "coden/report/printable.h"
 #include "coden/snapshot/snapshot_cache.h"
 #include "coden/store/commit.h"
-#include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
 #include "coden/store/run_lock.h"
 #include "coden/version.h"
 #include "pipeline/embed_part_internal.h"
+#include "pipeline/saved_settings_internal.h"
 
 namespace coden {
 
@@ -96,14 +96,7 @@ class TrainPart {
   arrow::Result<std::string> Saved() const {
     const PartRecord* saved = manifest_->Find(kTrainingPart);
     if (saved == nullptr || saved->fingerprint != prints_.train) return std::string();
-    ARROW_ASSIGN_OR_RAISE(std::string bytes, store_.ReadText(RunLayout::kTraining));
-    const FileRecord* record = saved->FindFile(RunLayout::kTraining);
-    if (record == nullptr || HashOf(bytes.data(), bytes.size()) != record->xxh3) {
-      return CorruptionError(
-          "a file of the run is not what was written; train anew with --force: '",
-          store_.Show(RunLayout::kTraining), "'");
-    }
-    return bytes;
+    return store_.ReadText(RunLayout::kTraining);
   }
 
   arrow::Status Run(const TrainStage& train, std::string saved,
@@ -119,6 +112,7 @@ class TrainPart {
                              snapshots};
     ARROW_ASSIGN_OR_RAISE(TrainSummary summary,
                           train(settings_, store_, memory, context_));
+    ARROW_RETURN_NOT_OK(CheckInputsStay(settings_, prints_.train_inputs));
     PartRecord part = NewPart(kTrainPart);
     part.figures = {
         {"train", CountOf(summary.num_labelled, "labelled nodes"),
@@ -280,10 +274,10 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
     }
   }
   // The settings that made the files; where nothing was made, those that are there stay.
-  if (manifest.number != number_before || !store->ReadText(RunLayout::kSettings).ok()) {
-    ARROW_RETURN_NOT_OK(
-        store->WriteText(RunLayout::kSettings, MaskCredentials(ToIni(all_settings))));
-  }
+  const auto saved_settings = LoadSavedSettings(*store);
+  const bool has_settings = saved_settings.ok() && saved_settings->has_value();
+  if (manifest.number != number_before || !has_settings)
+    ARROW_RETURN_NOT_OK(SaveSettings(*store, all_settings));
   ARROW_RETURN_NOT_OK(store->WriteText(RunLayout::kSuccess, {}));
   return manifest;
 }

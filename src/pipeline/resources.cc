@@ -171,7 +171,8 @@ arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& e
         "the snapshots need up to ", Megabytes(disk_bytes), " on disk", for_a_while,
         "; free some, write fewer rows (`snapshot.nodes = labelled`) or take fewer "
         "snapshots (`sample.lambda`): ",
-        Megabytes(static_cast<std::int64_t>(space.available)), " are free");
+        space.available / 1'000'000, " MB are free in '",
+        place.empty() ? "." : place.string(), "'");
   }
   return arrow::Status::OK();
 }

@@ -14,6 +14,7 @@
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
+#include "pipeline/saved_settings_internal.h"
 #include "report/comparison_internal.h"
 
 namespace coden {
@@ -41,7 +42,8 @@ void NameRuns(std::vector<RunSummary>& runs, const std::vector<std::string>& sho
 
 arrow::Result<RunSummary> Summarize(const RunStore& store, const Manifest& manifest) {
   RunSummary run;
-  run.settings_ini = store.ReadText(RunLayout::kSettings).ValueOr("");
+  ARROW_ASSIGN_OR_RAISE(const auto settings, LoadSavedSettings(store));
+  run.settings_ini = settings.value_or("");
   for (const PartRecord& part : manifest.parts) {
     run.stages.insert(run.stages.end(), part.figures.begin(), part.figures.end());
   }

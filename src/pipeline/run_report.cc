@@ -12,6 +12,7 @@
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
+#include "pipeline/saved_settings_internal.h"
 #include "pipeline/tensorboard_files_internal.h"
 #include "report/ini_sections_internal.h"
 
@@ -23,12 +24,13 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   if (settings.report.tensorboard)
     ARROW_RETURN_NOT_OK(WriteTensorboardFiles(*store, manifest));
   if (!settings.report.html) return arrow::Status::OK();
+  store->Expect(manifest.AllFiles());
   ReportInputs inputs;
   inputs.title = "coden: " + store->Show();
   // The settings that made the files, which need not be those of this call. A run that
   // was interrupted has none yet.
-  inputs.settings_ini =
-      store->ReadText(RunLayout::kSettings).ValueOr(MaskCredentials(ToIni(settings)));
+  ARROW_ASSIGN_OR_RAISE(const auto saved_settings, LoadSavedSettings(*store));
+  inputs.settings_ini = saved_settings.value_or(MaskCredentials(ToIni(settings)));
   for (const PartRecord& part : manifest.parts) {
     inputs.stages.insert(inputs.stages.end(), part.figures.begin(), part.figures.end());
     inputs.notes.insert(inputs.notes.end(), part.notes.begin(), part.notes.end());
@@ -55,8 +57,7 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   const FileRecord* log = manifest.FindFile(RunLayout::kMetricsLog);
   if (metrics != nullptr && log != nullptr) {
     ARROW_ASSIGN_OR_RAISE(inputs.metrics, ReadParquetFile(*store, *metrics));
-    ARROW_ASSIGN_OR_RAISE(const std::string place, store->Locate(*log));
-    ARROW_ASSIGN_OR_RAISE(const std::string text, store->ReadText(place));
+    ARROW_ASSIGN_OR_RAISE(const std::string text, store->ReadText(*log));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) inputs.epoch_lines.push_back(line);
   }

@@ -100,11 +100,12 @@ class Pass {
 
   template <typename Work>
   void EndAllUnlessOk(const Work& work) {
-    const arrow::Status status = Fenced(work);
+    arrow::Status status = Fenced(work);
     if (status.ok()) return;
     {
       const std::lock_guard lock(error_mutex_);
-      if (first_error_.ok()) first_error_ = status;
+      // Moved, because a copy takes memory, and nothing may be thrown here.
+      if (first_error_.ok()) first_error_ = std::move(status);
     }
     for (Handover& handover : handovers_) handover.Abandon();
   }

@@ -92,8 +92,7 @@ arrow::Status WriteTensorboardFiles(RunStore& store, const Manifest& manifest) {
   const FileRecord* log = manifest.FindFile(RunLayout::kMetricsLog);
   if (metrics == nullptr || log == nullptr) return arrow::Status::OK();
   EventsByRun runs;
-  ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(*log));
-  ARROW_ASSIGN_OR_RAISE(const std::string text, store.ReadText(place));
+  ARROW_ASSIGN_OR_RAISE(const std::string text, store.ReadText(*log));
   AddEpochs(text, &runs);
   ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, *metrics));
   ARROW_RETURN_NOT_OK(AddMetrics(*table, &runs));

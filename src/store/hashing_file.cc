@@ -15,6 +15,14 @@ namespace coden {
 
 namespace {
 
+// Whether everything written so far is on the disk. A signal may come in between.
+bool Sync(int descriptor) {
+  while (::fsync(descriptor) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
 class PosixHashingFile : public HashingFile {
  public:
   PosixHashingFile(int descriptor, std::string path)
@@ -40,7 +48,7 @@ class PosixHashingFile : public HashingFile {
 
   arrow::Status Close() override {
     if (descriptor_ < 0) return arrow::Status::OK();
-    const bool synced = ::fsync(descriptor_) == 0;
+    const bool synced = Sync(descriptor_);
     const arrow::Status status = synced ? arrow::Status::OK() : Failed("sync");
     ::close(std::exchange(descriptor_, -1));
     return status;
@@ -89,8 +97,9 @@ class WrappedHashingFile : public HashingFile {
 }  // namespace
 
 arrow::Result<std::shared_ptr<HashingFile>> HashingFile::Create(const std::string& path) {
+  // Whatever the mask of the process, not everybody may write to what a run is made of.
   const int descriptor =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0664);
   if (descriptor < 0) {
     return arrow::internal::IOErrorFromErrno(errno, "cannot create '", path, "'");
   }
@@ -110,7 +119,7 @@ arrow::Status SyncParentDirectory(const std::string& path) {
     return arrow::internal::IOErrorFromErrno(errno, "cannot open directory '", directory,
                                              "'");
   }
-  const bool synced = ::fsync(descriptor) == 0;
+  const bool synced = Sync(descriptor);
   const int error_number = errno;
   ::close(descriptor);
   if (!synced) {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -46,7 +47,34 @@ class LocalRunStore final : public RunStore {
   bool local() const override { return true; }
   std::string LocalPath(std::string_view name) const override { return Inside(name); }
 
+  arrow::Result<std::vector<std::string>> List(std::string_view folder) const override {
+    std::vector<std::string> names;
+    const std::string base = Inside({});
+    const std::size_t prefix = base.size() + (base.ends_with('/') ? 0 : 1);
+    ARROW_RETURN_NOT_OK(CheckInside(folder));
+    std::error_code error;
+    // Links to folders are not followed: what is behind them is not of this run.
+    fs::recursive_directory_iterator entry(Inside(folder), error);
+    if (error == std::errc::no_such_file_or_directory ||
+        error == std::errc::not_a_directory) {
+      return names;
+    }
+    while (!error && entry != fs::end(entry)) {
+      if (entry->is_symlink(error) || entry->is_regular_file(error))
+        names.push_back(entry->path().string().substr(prefix));
+      entry.increment(error);
+    }
+    if (error) {
+      return arrow::internal::IOErrorFromErrno(error.value(), "cannot list '",
+                                               Inside(folder), "'");
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
   arrow::Status Prepare() override {
+    for (const std::string_view name : {RunLayout::kStage, RunLayout::kLock})
+      ARROW_RETURN_NOT_OK(CheckInside(name));
     std::error_code error;
     if (fs::exists(Inside({}), error) && !fs::is_directory(Inside({}), error)) {
       return UsageError("`run.directory` is not a folder: '", Show(), "'");
@@ -56,6 +84,7 @@ class LocalRunStore final : public RunStore {
 
   arrow::Result<std::shared_ptr<HashingFile>> Create(std::string_view name) override {
     const std::string path = Inside(name);
+    ARROW_RETURN_NOT_OK(CheckInside(FolderOf(name)));
     ARROW_RETURN_NOT_OK(MakeFolderOf(path));
     std::error_code ignored;
     fs::remove(path, ignored);
@@ -65,6 +94,8 @@ class LocalRunStore final : public RunStore {
   arrow::Status Move(std::string_view from, std::string_view to) override {
     const std::string source = Inside(from);
     const std::string target = Inside(to);
+    ARROW_RETURN_NOT_OK(CheckInside(from));
+    ARROW_RETURN_NOT_OK(CheckInside(FolderOf(to)));
     ARROW_RETURN_NOT_OK(MakeFolderOf(target));
     if (std::rename(source.c_str(), target.c_str()) != 0) {
       return arrow::internal::IOErrorFromErrno(errno, "cannot rename '", source, "' to '",
@@ -79,6 +110,7 @@ class LocalRunStore final : public RunStore {
   }
 
   arrow::Status Remove(std::string_view name) override {
+    ARROW_RETURN_NOT_OK(CheckInside(FolderOf(name)));
     std::error_code error;
     fs::path path = Inside(name);
     if (!fs::remove(path, error) && error) {
@@ -98,6 +130,7 @@ class LocalRunStore final : public RunStore {
     ARROW_ASSIGN_OR_RAISE(const FileRecord staged, StageText(name, text));
     const std::string source = Inside(staged.staged);
     const std::string target = Inside(name);
+    ARROW_RETURN_NOT_OK(CheckInside(FolderOf(name)));
     // link(2) is the one way to give a complete file its name that fails where the name
     // exists.
     const bool linked = ::link(source.c_str(), target.c_str()) == 0;
@@ -118,6 +151,29 @@ class LocalRunStore final : public RunStore {
     std::error_code ignored;
     if (!fs::is_directory(Inside(StageFolder()), ignored)) return arrow::Status::OK();
     return SyncParentDirectory(Inside(StageFolder()) + "/");
+  }
+
+ protected:
+  // Whoever can put a link into a run must not make the tool read, replace or remove
+  // something elsewhere.
+  arrow::Status CheckInside(std::string_view name) const override {
+    for (std::size_t end = 0; end != name.npos && !name.empty();) {
+      end = name.find('/', end + 1);
+      const std::string_view step = name.substr(0, end);
+      std::error_code ignored;
+      if (fs::is_symlink(fs::symlink_status(Inside(step), ignored))) {
+        return CorruptionError("'", Show(step),
+                               "' is a symbolic link; a run has its files in its own "
+                               "folder: put the file or folder itself there");
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+ private:
+  static std::string_view FolderOf(std::string_view name) {
+    const std::size_t slash = name.rfind('/');
+    return slash == name.npos ? std::string_view() : name.substr(0, slash);
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/store/run_layout.h"
+#include "coden/store/sealed_text.h"
 #include "coden/version.h"
 
 namespace coden {
@@ -15,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kFormatVersion = 2;
+constexpr int kFormatVersion = 3;
 constexpr std::string_view kPrefix = "_coden/manifest-";
 constexpr std::string_view kSuffix = ".json";
 
@@ -177,6 +178,13 @@ const FileRecord* Manifest::FindFile(std::string_view path) const {
   return nullptr;
 }
 
+std::vector<FileRecord> Manifest::AllFiles() const {
+  std::vector<FileRecord> files;
+  for (const PartRecord& part : parts)
+    files.insert(files.end(), part.files.begin(), part.files.end());
+  return files;
+}
+
 std::string ManifestName(int number) {
   char digits[16];
   std::snprintf(digits, sizeof(digits), "%06d", number);
@@ -197,8 +205,9 @@ std::string ManifestText(const Manifest& manifest) {
   for (const PartRecord& part : manifest.parts) parts.push_back(ToJson(part));
   const json value = {
       {"format_version", kFormatVersion}, {"coden", kVersion}, {"parts", parts}};
-  return value.dump(1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace) +
-         "\n";
+  std::string text =
+      value.dump(1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
+  return SealJson(text += '\n');
 }
 
 arrow::Result<int> NewestManifest(const RunStore& store) {
@@ -216,9 +225,11 @@ arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store) {
     const auto text = store.ReadText(ManifestName(newest));
     if (!text.ok() && attempt < kTries) continue;
     if (!text.ok()) return text.status();
-    ARROW_ASSIGN_OR_RAISE(Manifest manifest,
-                          ParseManifest(*text, store.Show(ManifestName(newest))));
+    const std::string shown = store.Show(ManifestName(newest));
+    ARROW_ASSIGN_OR_RAISE(const std::string unsealed, Unseal(*text, shown));
+    ARROW_ASSIGN_OR_RAISE(Manifest manifest, ParseManifest(unsealed, shown));
     manifest.number = newest;
+    store.Expect(manifest.AllFiles());
     return manifest;
   }
 }

@@ -212,22 +212,12 @@ arrow::Status Unreadable(const arrow::Status& status, const std::string& shown) 
   return WithFault(status, Fault::kCorruption, "cannot read '" + shown + "': ");
 }
 
-// A file that a manifest names, also while its commit is being finished.
+// A file that a manifest names, compared with its record.
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRecord(
     const RunStore& store, const FileRecord& record) {
-  ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(record));
-  auto file = store.OpenInput(place);
-  // It may be moved between the look and the opening.
-  if (!file.ok() && place != record.path) file = store.OpenInput(record.path);
-  if (!file.ok()) return Unreadable(file.status(), store.Show(record.path));
-  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, (*file)->GetSize());
-  if (size != record.size) {
-    return CorruptionError("'", store.Show(record.path),
-                           "' is not what was written, or is just being replaced; try "
-                           "again: ",
-                           size, " bytes in place of ", record.size);
-  }
-  return file;
+  auto file = store.OpenInput(record);
+  if (file.ok() || FaultOf(file.status())) return file;
+  return Unreadable(file.status(), store.Show(record.path));
 }
 
 }  // namespace
@@ -313,7 +303,7 @@ arrow::Status CopyParquetRows(const RunStore& store, std::string_view name,
     return arrow::Status::OK();
   };
   const arrow::Status status = copy();
-  return status.ok() ? status : Unreadable(status, store.Show(name));
+  return status.ok() || FaultOf(status) ? status : Unreadable(status, store.Show(name));
 }
 
 arrow::Status VisitParquetFile(
@@ -353,6 +343,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const RunStore& store, std::string_view name,
     const std::vector<std::string>& columns) {
   auto file = store.OpenInput(name);
+  if (FaultOf(file.status())) return file.status();
   if (!file.ok()) return Unreadable(file.status(), store.Show(name));
   return ReadParquetFile(*std::move(file), store.Show(name), columns);
 }

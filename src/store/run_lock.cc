@@ -16,7 +16,7 @@ arrow::Result<std::unique_ptr<RunLock>> RunLock::Take(const RunStore& store) {
   // An object store has no locks; that a run there has one writer is up to the user.
   if (!store.local()) return nullptr;
   const std::string path = store.LocalPath(RunLayout::kLock);
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0664);
   if (descriptor < 0) {
     return arrow::internal::IOErrorFromErrno(errno, "cannot open '", path, "'");
   }

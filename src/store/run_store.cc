@@ -5,22 +5,43 @@
 #include <arrow/buffer.h>
 #include <arrow/filesystem/filesystem.h>
 #include <arrow/io/interfaces.h>
+#include <arrow/io/memory.h>
 
+#include "coden/pipeline/error.h"
 #include "coden/report/printable.h"
 #include "coden/store/filesystem.h"
+#include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
+#include "store/ledger_internal.h"
 #include "store/run_store_internal.h"
 
 namespace coden {
+
+namespace {
+
+// A file up to this size is read once, compared and handed over from memory; a longer one
+// is read for its checksum first.
+constexpr std::int64_t kHeldBytes = 8 << 20;
+
+arrow::Result<std::string> WholeText(arrow::io::RandomAccessFile& file) {
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file.GetSize());
+  ARROW_ASSIGN_OR_RAISE(const auto bytes, file.ReadAt(0, size));
+  return bytes->ToString();
+}
+
+}  // namespace
 
 RunStore::RunStore(std::string directory,
                    std::shared_ptr<arrow::fs::FileSystem> filesystem, std::string base)
     : directory_(std::move(directory)),
       filesystem_(std::move(filesystem)),
-      base_(std::move(base)) {
+      base_(std::move(base)),
+      ledger_(std::make_unique<Ledger>()) {
   while (base_.size() > 1 && base_.ends_with('/')) base_.pop_back();
 }
+
+RunStore::~RunStore() = default;
 
 arrow::Result<std::shared_ptr<RunStore>> RunStore::Open(const std::string& directory) {
   ARROW_ASSIGN_OR_RAISE(Location location, OpenLocation(directory));
@@ -52,16 +73,69 @@ arrow::Result<std::optional<std::int64_t>> RunStore::Size(std::string_view name)
   return info.size();
 }
 
+arrow::Status RunStore::CheckInside(std::string_view) const {
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenUnchecked(
+    std::string_view name) const {
+  ARROW_RETURN_NOT_OK(CheckInside(name));
+  return filesystem_->OpenInputFile(Inside(name));
+}
+
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenChecked(
+    std::string_view name, const FileRecord& record) const {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::RandomAccessFile> file,
+                        OpenUnchecked(name));
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file->GetSize());
+  const auto differs = [&](const auto& found, const auto& expected, const char* unit) {
+    return CorruptionError("'", Show(record.path),
+                           "' is not what was written, or is just being replaced; try "
+                           "again, and rebuild it with --force where that does not "
+                           "help: ",
+                           unit, found, " in place of ", expected);
+  };
+  if (size != record.size) return differs(size, record.size, "size ");
+  std::string found;
+  if (size <= kHeldBytes) {
+    ARROW_ASSIGN_OR_RAISE(auto bytes, file->ReadAt(0, size));
+    found = HashOf(bytes->data(), static_cast<std::size_t>(bytes->size()));
+    file = std::make_shared<arrow::io::BufferReader>(std::move(bytes));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(found, HashFile(*file));
+  }
+  if (found != record.xxh3) return differs(found, record.xxh3, "xxh3 ");
+  ledger_->MarkChecked(name, record);
+  return file;
+}
+
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenInput(
     std::string_view name) const {
-  return filesystem_->OpenInputFile(Inside(name));
+  const auto record = ledger_->Unchecked(name);
+  return record ? OpenChecked(name, *record) : OpenUnchecked(name);
+}
+
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenInput(
+    const FileRecord& record) const {
+  ARROW_ASSIGN_OR_RAISE(const std::string place, Locate(record));
+  auto file = OpenChecked(place, record);
+  // It may be moved between the look and the opening.
+  if (!file.ok() && place != record.path) file = OpenChecked(record.path, record);
+  return file;
+}
+
+void RunStore::Expect(const std::vector<FileRecord>& files) const {
+  ledger_->Replace(files);
 }
 
 arrow::Result<std::string> RunStore::ReadText(std::string_view name) const {
   ARROW_ASSIGN_OR_RAISE(const auto file, OpenInput(name));
-  ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file->GetSize());
-  ARROW_ASSIGN_OR_RAISE(const auto bytes, file->ReadAt(0, size));
-  return bytes->ToString();
+  return WholeText(*file);
+}
+
+arrow::Result<std::string> RunStore::ReadText(const FileRecord& record) const {
+  ARROW_ASSIGN_OR_RAISE(const auto file, OpenInput(record));
+  return WholeText(*file);
 }
 
 arrow::Result<std::vector<std::string>> RunStore::List(std::string_view folder) const {

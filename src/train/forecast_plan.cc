@@ -6,7 +6,6 @@
 #include <arrow/table.h>
 
 #include "coden/pipeline/error.h"
-#include "coden/store/hasher.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 
@@ -16,21 +15,17 @@ namespace {
 
 constexpr const char* kAgain = "; predict again with `coden predict --force`";
 
-// The committed model, not one that was put in its place.
 arrow::Status OpenModel(const RunStore& store, const PartRecord& trained,
                         ForecastPlan* plan) {
+  // Without a record the store would not compare what it reads.
   for (const std::string_view name :
        {RunLayout::kModelWeights, RunLayout::kModelConfig}) {
     const FileRecord* record = trained.FindFile(name);
-    ARROW_ASSIGN_OR_RAISE(const std::string bytes, store.ReadText(name));
-    const std::string hash = HashOf(bytes.data(), bytes.size());
-    if (record == nullptr || hash != record->xxh3) {
-      return CorruptionError(
-          "a file of the run is not what was written; train anew with `coden train "
-          "--force`: '",
-          store.Show(name), "'");
+    if (record == nullptr) {
+      return CorruptionError("the manifest of '", store.Show(), "' does not name '", name,
+                             "'; train anew with `coden train --force`");
     }
-    if (name == RunLayout::kModelWeights) plan->progress.model = hash;
+    if (name == RunLayout::kModelWeights) plan->progress.model = record->xxh3;
   }
   ARROW_ASSIGN_OR_RAISE(plan->model, LoadModel(store));
   plan->progress.prediction = plan->model.config.prediction;

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "coden/pipeline/error.h"
-#include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
 #include "store/safetensors_header_internal.h"
@@ -87,9 +86,7 @@ arrow::Result<FileRecord> StageModelState(RunStore& store, const ModelProgress& 
 arrow::Result<ModelProgress> LoadModelProgress(const RunStore& store,
                                                const FileRecord& record) {
   const std::string shown = store.Show(RunLayout::kModelState);
-  ARROW_ASSIGN_OR_RAISE(const auto file, store.OpenInput(RunLayout::kModelState));
-  ARROW_ASSIGN_OR_RAISE(const std::string hash, HashFile(*file));
-  if (hash != record.xxh3) return Damaged(store);
+  ARROW_ASSIGN_OR_RAISE(const auto file, store.OpenInput(record));
   ARROW_ASSIGN_OR_RAISE(const SafetensorsHeader header,
                         ReadSafetensorsHeader(*file, shown));
   const auto note = header.metadata.find(kNote);

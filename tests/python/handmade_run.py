@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xxhash
 
 
 def embedding_columns(values, layout="list"):
@@ -18,6 +19,14 @@ def embedding_columns(values, layout="list"):
     if layout == "fixed":
         return {"embedding": pa.FixedSizeListArray.from_arrays(flat, type=pa.list_(element, dim))}
     return {f"e{i}": pa.array(np.ascontiguousarray(values[:, i])) for i in range(dim)}
+
+
+def write_sealed(path, value):
+    """Write JSON as a manifest is written: with the checksum of its other lines."""
+    value = {key: part for key, part in value.items() if key != "xxh3"}
+    text = json.dumps(value, indent=1)
+    digest = xxhash.xxh3_64(text.encode()).hexdigest()
+    path.write_text(text.replace("{\n", f'{{\n "xxh3": "{digest}",\n', 1))
 
 
 class HandmadeRun:
@@ -39,8 +48,9 @@ class HandmadeRun:
 
     def name(self, path, rows=0):
         """Let the next manifest name a file that is there."""
-        size = (self.folder / path).stat().st_size
-        self.files[path] = {"path": path, "size": size, "rows": rows, "xxh3": "0" * 16}
+        content = (self.folder / path).read_bytes()
+        xxh3 = xxhash.xxh3_64(content).hexdigest()
+        self.files[path] = {"path": path, "size": len(content), "rows": rows, "xxh3": xxh3}
 
     def add(self, nodes, values, base=None, **options):
         """Add a snapshot; with `base`, one that holds only the rows that changed."""
@@ -78,9 +88,9 @@ class HandmadeRun:
             "notes": [],
             "files": list(self.files.values()),
         }
-        manifest = {"format_version": 2, "coden": "0.1.0", "parts": [part], **changes}
+        manifest = {"format_version": 3, "coden": "0.1.0", "parts": [part], **changes}
         (self.folder / "_coden").mkdir(exist_ok=True)
-        self.manifest().write_text(json.dumps(manifest))
+        write_sealed(self.manifest(), manifest)
 
     def manifest(self):
         return self.folder / "_coden" / f"manifest-{self.commits:06}.json"

@@ -39,9 +39,13 @@ def test_secrets_of_a_uri_are_not_said(user):
 
 
 def test_damaged_manifests(made):
-    for content in ["{", "[]", '{"format_version": 2}', '{"format_version": 2, "parts": [{}]}']:
+    for content in ["{", "[]", '{"format_version": 3}', '{"format_version": 3, "parts": [{}]}']:
         made.manifest().write_text(content)
         assert f"the manifest '{made.manifest()}' is damaged" in error(coden.load, made.folder)
+    made.publish()
+    manifest = made.manifest()
+    manifest.write_text(manifest.read_text().replace("0.1.0", "0.2.0"))
+    assert "it lacks the right checksum of itself" in error(coden.load, made.folder)
     made.publish(format_version=1)
     assert "has a format this version does not know: 1" in error(coden.load, made.folder)
 
@@ -67,18 +71,22 @@ def test_a_schedule_that_is_none(made):
     )
 
 
-def test_damaged_files_are_noticed(made):
+@pytest.mark.parametrize("whole", [True, False], ids=["xxhash", "pages"])
+def test_damaged_files_are_noticed(made, whole, monkeypatch):
     values = np.random.default_rng(3).random((1000, 2))
     options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
     made.add(list(range(1000)), values, **options)
     made.commit()
     run = coden.load(made.folder)
+    if not whole:
+        monkeypatch.setattr(coden.checksums, "hasher", lambda: None)
+    how = "is damaged" if whole else "cannot be read"
     path = made.folder / made.path(1)
     data = bytearray(path.read_bytes())
     for damage, reason in [
         (data[:-5], f"has {len(data) - 5} bytes instead of {len(data)}"),
-        (b"\x00\n" * (len(data) // 2) + data[: len(data) % 2], "cannot be read"),
-        (flipped(data, data.index(values[500].astype(np.float32).tobytes())), "cannot be read"),
+        (b"\x00\n" * (len(data) // 2) + data[: len(data) % 2], how),
+        (flipped(data, data.index(values[500].astype(np.float32).tobytes())), how),
     ]:
         path.write_bytes(damage)
         assert f"'{path}' {reason}" in error(run.snapshot, 1)

@@ -10,7 +10,9 @@ import zipfile
 
 import coden
 import pytest
+import xxhash
 from handmade_model import HandmadeModel
+from handmade_run import write_sealed
 from small_run import ROOT, embed
 
 PACKAGE = ROOT / "python"
@@ -53,9 +55,11 @@ def commit_model(run):
     manifest = max((run / "_coden").glob("manifest-*.json"))
     content = json.loads(manifest.read_text())
     for file in (run / "model").iterdir():
-        entry = {"path": f"model/{file.name}", "size": file.stat().st_size, "xxh3": "0" * 16}
+        data = file.read_bytes()
+        digest = xxhash.xxh3_64(data).hexdigest()
+        entry = {"path": f"model/{file.name}", "size": len(data), "xxh3": digest}
         content["parts"][0]["files"].append(entry)
-    manifest.write_text(json.dumps(content))
+    write_sealed(manifest, content)
 
 
 def test_the_page_can_be_run_with_a_model(page, tmp_path):

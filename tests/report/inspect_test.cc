@@ -211,7 +211,7 @@ TEST_F(InspectRunTest, FindsDamage) {
   ExpectCorruption(Inspect(directory_).status(),
                    "a file of the run is missing: '" + snapshot + "'");
   std::ofstream(store_->LocalPath("_coden/manifest-000001.json")) << "{\"parts\": 3";
-  ExpectCorruption(Inspect(directory_).status(), "the manifest '");
+  ExpectCorruption(Inspect(directory_).status(), "manifest-000001.json' is damaged");
 }
 
 TEST_F(InspectRunTest, SaysWhenNothingIsCommitted) {

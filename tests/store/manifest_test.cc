@@ -6,6 +6,7 @@
 
 #include "coden/store/commit.h"
 #include "coden/store/run_layout.h"
+#include "coden/store/sealed_text.h"
 #include "support/run_store.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
@@ -79,8 +80,17 @@ class ManifestTest : public ::testing::Test {
     return Commit(*store_, {0, {Part("embed", fingerprint)}}, &current);
   }
 
-  // Expect that a first manifest of this text is refused as damaged.
+  // Expect that a first manifest of this text is refused as damaged, without a checksum
+  // and, for the reason `part`, with the right one.
   void CheckDamaged(const std::string& text, const std::string& part) {
+    CheckRefused(text, "carries no checksum");
+    CheckRefused(Sealed(text), part);
+  }
+  static std::string Sealed(const std::string& text) {
+    // The line of the checksum comes after the first one.
+    return text.starts_with('{') ? SealJson("{\n" + text.substr(1)) : SealIni(text);
+  }
+  void CheckRefused(const std::string& text, const std::string& part) {
     SCOPED_TRACE(text);
     const std::string path = folder_.Write("_coden/manifest-000001.json", text);
     const auto manifest = LoadManifest(*store_);
@@ -173,21 +183,21 @@ TEST_F(ManifestTest, ALeftoverOfAKilledRunIsReplaced) {
 TEST_F(ManifestTest, TextThatIsNotAManifestIsCorruption) {
   const std::string damaged = "' is damaged; run with --force to rebuild: ";
   for (const std::string text :
-       {"", "{", "[]", "null", "7", "{}", R"({"format_version": 2})", R"({"parts": []})",
-        R"({"format_version": 2, "parts": [7]})",
-        R"({"format_version": 2, "parts": 7})"}) {
+       {"", "{", "[]", "null", "7", "{}", R"({"format_version": 3})", R"({"parts": []})",
+        R"({"format_version": 3, "parts": [7]})",
+        R"({"format_version": 3, "parts": 7})"}) {
     CheckDamaged(text, damaged);
   }
   const std::string unknown =
       "' has a format this version does not know; run with --force to rebuild: ";
   CheckDamaged(R"({"format_version": 1, "parts": []})", unknown + "1");
-  CheckDamaged(R"({"format_version": "2", "parts": []})", unknown + "\"2\"");
+  CheckDamaged(R"({"format_version": "3", "parts": []})", unknown + "\"3\"");
 }
 
 TEST_F(ManifestTest, AMissingKeyOrAWrongTypeIsCorruption) {
   Manifest staged{1, {Part("embed", "a")}};
   staged.parts[0].files[0].staged = "_coden/stage/1/schedule.parquet";
-  const json whole = json::parse(ManifestText(staged));
+  const json whole = json::parse(Unseal(ManifestText(staged), "it").ValueOrDie());
   const json::json_pointer objects[] = {
       json::json_pointer("/parts/0"), json::json_pointer("/parts/0/figures/1"),
       json::json_pointer("/parts/0/inputs/0"), json::json_pointer("/parts/0/files/0")};
@@ -210,7 +220,7 @@ TEST_F(ManifestTest, AMissingKeyOrAWrongTypeIsCorruption) {
 TEST_F(ManifestTest, ANameThatLeadsOutOfTheRunIsCorruption) {
   Manifest staged{1, {Part("embed", "a")}};
   staged.parts[0].files[0].staged = "_coden/stage/1/schedule.parquet";
-  const json whole = json::parse(ManifestText(staged));
+  const json whole = json::parse(Unseal(ManifestText(staged), "it").ValueOrDie());
   for (const std::string key : {"path", "staged"}) {
     for (const std::string name :
          {"", "/", "/etc/passwd", "..", "../other/schedule.parquet", "a/../../b", "a/..",
@@ -224,7 +234,7 @@ TEST_F(ManifestTest, ANameThatLeadsOutOfTheRunIsCorruption) {
     CheckDamaged(changed.dump(), "a name leads out of the run");
     // Dots are not steps by themselves.
     changed["parts"][0]["files"][0][key] = "..a/b../...";
-    folder_.Write(ManifestName(1), changed.dump());
+    folder_.Write(ManifestName(1), Sealed(changed.dump()));
     EXPECT_EQ(Load().number, 1);
   }
 }
@@ -234,7 +244,18 @@ TEST_F(ManifestTest, ACutFileIsCorruption) {
   std::ifstream file(folder_ / "_coden/manifest-000001.json");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   for (std::size_t size = 0; size + 2 < text.size(); size += text.size() / 20) {
-    CheckDamaged(text.substr(0, size), "is damaged");
+    CheckRefused(text.substr(0, size), "is damaged");
+  }
+}
+
+TEST_F(ManifestTest, AnyChangedByteIsCorruption) {
+  CODEN_EXPECT_OK(Publish(0, "a"));
+  std::ifstream file(folder_ / "_coden/manifest-000001.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (std::size_t place = 0; place < text.size(); place += 7) {
+    std::string changed = text;
+    changed[place] = static_cast<char>(changed[place] ^ 1);
+    CheckRefused(changed, "is damaged");
   }
 }
 

@@ -4,9 +4,12 @@
 #include "coden/store/run_store.h"
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 
 #include <arrow/filesystem/mockfs.h>
 
+#include "coden/pipeline/error.h"
 #include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
@@ -147,6 +150,56 @@ TEST_P(RunStoreTest, AStagedFileIsLocatedUntilItIsMoved) {
   EXPECT_EQ(store_->Locate(record).ValueOrDie(), record.path);
 }
 
+TEST_P(RunStoreTest, AFileThatAManifestNamesIsComparedWhenItIsOpened) {
+  Write("state/x", "right");
+  const FileRecord record{"state/x", 5, 0, HashOf("right", 5)};
+  const auto expect_damaged = [&](const std::string& part) {
+    for (const auto& text : {store_->ReadText("state/x"), store_->ReadText(record)}) {
+      ASSERT_FALSE(text.ok());
+      EXPECT_EQ(FaultOf(text.status()), Fault::kCorruption);
+      EXPECT_NE(text.status().message().find(store_->Show("state/x")), std::string::npos);
+      EXPECT_NE(text.status().message().find(part), std::string::npos);
+    }
+  };
+  store_->Expect({record});
+  Write("state/x", "wrong");
+  expect_damaged("xxh3 " + HashOf("wrong", 5) + " in place of " + record.xxh3);
+  Write("state/x", "short");
+  expect_damaged("in place of");
+  Write("state/x", "longer");
+  expect_damaged("size 6 in place of 5");
+  EXPECT_TRUE(store_->OpenUnchecked("state/x").ok());
+  Write("state/x", "right");
+  EXPECT_EQ(Text("state/x"), "right");
+  EXPECT_EQ(store_->ReadText(record).ValueOrDie(), "right");
+  // The next manifest has another file of this name.
+  store_->Expect({{"state/x", 5, 0, HashOf("wrong", 5)}});
+  EXPECT_FALSE(store_->ReadText("state/x").ok());
+  store_->Expect({});
+  EXPECT_EQ(Text("state/x"), "right");
+}
+
+TEST_P(RunStoreTest, AStagedFileIsComparedWhereItWaits) {
+  FileRecord record = store_->StageText("state/x", "new").ValueOrDie();
+  Write("state/x", "old");
+  store_->Expect({record});
+  EXPECT_EQ(store_->ReadText(record).ValueOrDie(), "new");
+  EXPECT_EQ(Text("state/x"), "old") << "is not the file of the manifest";
+  Write(record.staged, "dew");
+  EXPECT_FALSE(store_->ReadText(record).ok());
+}
+
+TEST_P(RunStoreTest, ALongFileIsComparedToo) {
+  std::string text(20 << 20, 'x');
+  Write("long", text);
+  const FileRecord record{"long", 20 << 20, 0, HashOf(text.data(), text.size())};
+  store_->Expect({record});
+  EXPECT_EQ(Text("long"), text);
+  text[text.size() / 2] = 'y';
+  Write("long", text);
+  EXPECT_FALSE(store_->ReadText(record).ok());
+}
+
 TEST_P(RunStoreTest, NamesInTheStageAreThoseOfOneCommit) {
   const std::string first = store_->StageName("state/graph.parquet");
   EXPECT_NE(store_->StageName("state/graph~parquet"), first);
@@ -198,6 +251,49 @@ TEST(LocalRunStore, ADirectoryMayBeWrittenInSeveralWays) {
   const auto store = RunStore::Open("file://" + folder.path() + "/run").ValueOrDie();
   EXPECT_TRUE(store->local());
   EXPECT_EQ(store->LocalPath("state/x"), folder.path() + "/run/state/x");
+}
+
+TEST(LocalRunStore, NothingIsDoneThroughALink) {
+  TempDir folder;
+  folder.Write("elsewhere/x", "secret");
+  folder.Write("run/state/own", "own");
+  const auto store = StoreAt(folder / "run");
+  std::filesystem::create_directory_symlink(folder / "elsewhere", folder / "run/linked");
+  std::filesystem::create_symlink(folder / "elsewhere/x", folder / "run/state/x");
+  for (const std::string name : {"linked/x", "state/x"}) {
+    SCOPED_TRACE(name);
+    const auto text = store->ReadText(name);
+    ASSERT_FALSE(text.ok());
+    EXPECT_EQ(FaultOf(text.status()), Fault::kCorruption);
+    EXPECT_NE(text.status().message().find("is a symbolic link"), std::string::npos);
+    EXPECT_FALSE(store->Move(name, "state/moved").ok());
+  }
+  EXPECT_FALSE(store->WriteText("linked/new", "x").ok());
+  EXPECT_FALSE(store->Move("state/own", "linked/x").ok());
+  EXPECT_FALSE(store->Remove("linked/x").ok());
+  CODEN_EXPECT_OK(store->Remove(store->StageName("linked/new")));
+  EXPECT_EQ(store->List({}).ValueOrDie(), (Names{"linked", "state/own", "state/x"}));
+  // A link to a file goes as such, and so does one that is replaced.
+  CODEN_EXPECT_OK(store->Remove("state/x"));
+  std::filesystem::create_symlink(folder / "elsewhere/x", folder / "run/state/x");
+  CODEN_EXPECT_OK(store->WriteText("state/x", "new"));
+  EXPECT_EQ(store->ReadText("state/x").ValueOrDie(), "new");
+  std::ifstream kept(folder / "elsewhere/x");
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(kept), {}}), "secret");
+}
+
+TEST(LocalRunStore, AStageThatIsALinkIsRefused) {
+  TempDir folder;
+  folder.Write("elsewhere/x", "secret");
+  for (const std::string name : {"_coden", "_coden/stage", "_coden/lock"}) {
+    SCOPED_TRACE(name);
+    const std::string run = folder / ("run-" + name);
+    std::filesystem::create_directories(
+        std::filesystem::path(run + "/" + name).parent_path());
+    std::filesystem::create_symlink(folder / "elsewhere", run + "/" + name);
+    const arrow::Status status = RunStore::Open(run).ValueOrDie()->Prepare();
+    EXPECT_EQ(FaultOf(status), Fault::kCorruption) << status.ToString();
+  }
 }
 
 TEST(LocalRunStore, AFileIsNoRunDirectory) {

@@ -72,10 +72,13 @@ struct Manifest {
   /// Leave the part out; false where there is none.
   bool Drop(std::string_view part);
   const FileRecord* FindFile(std::string_view path) const;
+  /// The files of all parts.
+  std::vector<FileRecord> AllFiles() const;
 };
 
-/// Return the newest manifest of the run, or nothing where there is none. A name in it
-/// that leads out of the run is refused as corruption.
+/// Return the newest manifest of the run, or nothing where there is none, and have the
+/// store compare the files it names when they are opened. One that is not what was
+/// written, or with a name that leads out of the run, is refused as corruption.
 arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store);
 
 /// The number of the newest manifest, whether or not it can be read; 0 where there is

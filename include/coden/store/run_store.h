@@ -17,6 +17,7 @@
 namespace coden {
 
 class HashingFile;
+class Ledger;
 
 /// The files of one run: a local folder, or a place in an object store. Names are
 /// relative to it (RunLayout). What is written is on disk, or in the store, when the call
@@ -25,7 +26,7 @@ class RunStore {
  public:
   /// Open `directory`, a path or a URI, which need not exist.
   static arrow::Result<std::shared_ptr<RunStore>> Open(const std::string& directory);
-  virtual ~RunStore() = default;
+  virtual ~RunStore();
 
   /// Whether it is a local folder: only there a file can be renamed, and the run be
   /// locked.
@@ -37,11 +38,22 @@ class RunStore {
 
   /// The size of a file; nothing where there is none.
   arrow::Result<std::optional<std::int64_t>> Size(std::string_view name) const;
+  /// Open a file. One that a manifest names (see Expect) is compared with size and
+  /// checksum when it is first opened; a corruption error where it differs.
   arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenInput(
       std::string_view name) const;
+  /// The same for a file that a manifest names, also while its commit is being finished.
+  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenInput(
+      const FileRecord& record) const;
+  /// Open a file as it is, for whoever compares it.
+  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenUnchecked(
+      std::string_view name) const;
+  /// Let `files` be what the newest manifest says, for OpenInput.
+  void Expect(const std::vector<FileRecord>& files) const;
   arrow::Result<std::string> ReadText(std::string_view name) const;
+  arrow::Result<std::string> ReadText(const FileRecord& record) const;
   /// The names of all files below `folder`, sorted; none where there is no such folder.
-  arrow::Result<std::vector<std::string>> List(std::string_view folder) const;
+  virtual arrow::Result<std::vector<std::string>> List(std::string_view folder) const;
 
   /// Have the place ready for writing.
   virtual arrow::Status Prepare() = 0;
@@ -81,15 +93,22 @@ class RunStore {
   RunStore(std::string directory, std::shared_ptr<arrow::fs::FileSystem> filesystem,
            std::string base);
 
+  /// An error where `name` is not a file of this run but leads elsewhere.
+  virtual arrow::Status CheckInside(std::string_view name) const;
+
   std::string Inside(std::string_view name) const;
   std::string StageFolder() const;
   arrow::fs::FileSystem& filesystem() const { return *filesystem_; }
 
  private:
+  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenChecked(
+      std::string_view name, const FileRecord& record) const;
+
   std::string directory_;
   std::shared_ptr<arrow::fs::FileSystem> filesystem_;
   std::string base_;
   std::atomic<int> stage_number_ = 1;
+  std::unique_ptr<Ledger> ledger_;  // never null
 };
 
 }  // namespace coden
