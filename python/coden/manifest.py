@@ -123,6 +123,9 @@ def _parse(text: bytes, number: int, name: str) -> Manifest:
         raise RunError(f"'{name}' has a format this version does not know: {version!r}")
     if not is_sealed(text):
         raise RunError(f"the manifest '{name}' is damaged: it lacks the right checksum of itself")
+    # An older state of the run must not pass for the newest one.
+    if value.get("number") != number:
+        raise RunError(f"'{name}' is the text of another manifest: {value.get('number')!r}")
     return manifest
 
 

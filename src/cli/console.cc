@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -28,6 +29,21 @@ std::string Clean(std::string_view text) {
   return Printable(MaskCredentials(std::string(text)), PrintableMode::kOneLine);
 }
 
+// An error without its middle where a file made it long: what is wrong comes first, and
+// values last. `text` is printable, so bytes that go on a letter are all it takes to
+// mind.
+std::string Shortened(const std::string& text) {
+  constexpr std::size_t kBytes = 640;
+  constexpr std::size_t kLastBytes = 160;
+  if (text.size() <= kBytes) return text;
+  const auto goes_on = [&](std::size_t at) { return (text[at] & 0xC0) == 0x80; };
+  std::size_t end = kBytes - kLastBytes;
+  while (goes_on(end)) --end;
+  std::size_t begin = text.size() - kLastBytes;
+  while (goes_on(begin)) ++begin;
+  return text.substr(0, end) + " ... " + text.substr(begin);
+}
+
 // The message with what the system said, and what to do next where the kind of error
 // tells.
 std::string Explain(const arrow::Status& status) {
@@ -35,7 +51,10 @@ std::string Explain(const arrow::Status& status) {
   std::string text = status.message();
   const int error_number = arrow::internal::ErrnoFromStatus(status);
   if (error_number != 0) text += ": " + std::string(std::strerror(error_number));
-  return Clean(text);
+  if (error_number == ENOSPC || error_number == EDQUOT) {
+    text += "; make room and run the same command again";
+  }
+  return Shortened(Clean(text));
 }
 
 std::string Seconds(double seconds) {

@@ -50,7 +50,8 @@ std::string CommandHelp(const Command& command) {
 arrow::Result<Command> FindCommand(const std::string& name) {
   std::vector<std::string_view> names;
   for (const Command& command : AllCommands()) {
-    if (command.name == name) return command;
+    // A copy made inside arrow::Result could not report that there is no memory for it.
+    if (command.name == name) return Command(command);
     names.push_back(command.name);
   }
   return UsageError("unknown command `", name, "`; the nearest is `",
@@ -120,4 +121,17 @@ int Main(int argc, char** argv) {
 
 }  // namespace coden
 
-int main(int argc, char** argv) { return coden::Main(argc, argv); }
+int main(int argc, char** argv) {
+  // To say that there is no memory takes some; this line takes none.
+  try {
+    return coden::Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("coden: error: out of memory; see `coden plan` for what is needed\n",
+               stderr);
+    return static_cast<int>(coden::Fault::kResources);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "coden: error: this should not happen, please report it: %s\n",
+                 exception.what());
+    return 1;
+  }
+}

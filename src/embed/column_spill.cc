@@ -7,6 +7,7 @@
 
 #include "coden/pipeline/error.h"
 #include "embed/column_spill_internal.h"
+#include "store/private_file_internal.h"
 
 namespace coden {
 
@@ -40,7 +41,7 @@ void PlaceColumns(std::span<const float> from, int width, float* out, int column
 arrow::Result<std::unique_ptr<ColumnSpill>> ColumnSpill::Create(std::string path,
                                                                 int width) {
   std::unique_ptr<ColumnSpill> spill(new ColumnSpill(std::move(path), width));
-  auto file = arrow::io::FileOutputStream::Open(spill->path_);
+  auto file = CreatePrivateFile(spill->path_);
   if (!file.ok()) return spill->Failed("create", file.status());
   spill->output_ = *std::move(file);
   return spill;

@@ -36,7 +36,8 @@ inline constexpr int kParts = kWidth / kPartWidth<kWidth>;
 }  // namespace coden
 
 /// Compile a function for the vector units that machines have; the loader picks one.
-#if defined(__x86_64__)
+/// Clang forgets the templates that a variant calls.
+#if defined(__x86_64__) && !defined(__clang__)
 #define CODEN_VECTOR_VARIANTS [[gnu::target_clones("avx512f", "avx2", "default")]]
 #else
 #define CODEN_VECTOR_VARIANTS

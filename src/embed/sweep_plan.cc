@@ -296,6 +296,7 @@ SweepPlan PlanSweeps(const RowGraph& arcs, const std::vector<std::int32_t>& degr
   const double walk = 1.0 - rule.alpha;
   SweepPlan plan;
   plan.alpha = rule.alpha;
+  plan.symmetric = symmetric;
   Targets targets = CopyTargets(arcs);
   const std::vector<char> loops = targets.loops;
   std::vector<Row> visit_of;

@@ -40,6 +40,7 @@ struct SweepPlan {
   double alpha = 0.0;
   /// Over-relaxation for the sweeps over the core.
   double relaxation = 1.0;
+  bool symmetric = false;  ///< every arc has its reverse
 
   std::int64_t num_visits() const {
     return static_cast<std::int64_t>(feature_factor.size());

@@ -38,6 +38,11 @@ constexpr int kMostSweeps = 50'000;
 // A column whose estimate has not fallen by this part of alpha has gained nothing. That
 // may happen so many times, and more often the nearer the relaxation w is to 2: the error
 // then rises for about 1 / (2 - w) sweeps before it falls.
+//
+// Without over-relaxation the error falls by alpha a sweep on any graph, but the estimate
+// is between one and 1/alpha times as large, and where the graph is not symmetric it may
+// rise for a while. There only a fall that is missing for log(1/alpha) / alpha sweeps
+// means that rounding is all that is left.
 constexpr double kGain = 0.25;
 constexpr double kPatience = 3.0;
 // Where rounding makes this part of the bound, another proving sweep gains too little.
@@ -96,7 +101,9 @@ class Solver {
     if (plan_.core_begin == plan_.core_end) return true;
     // What comes before the core is exact after one visit, if that is not relaxed.
     if (plan_.core_begin > 0) SweepOnce(0, plan_.core_begin, relaxation);
-    for (T& value : relaxation) value *= static_cast<T>(plan_.relaxation);
+    for (int lane = 0; lane < kWidth; ++lane) {
+      if (!plain_[lane]) relaxation[lane] *= static_cast<T>(plan_.relaxation);
+    }
     const auto going = [&] {
       return std::any_of(relaxation.begin(), relaxation.end(),
                          [](T value) { return value != T{0}; });
@@ -110,6 +117,8 @@ class Solver {
         if (relaxation[lane] == T{0}) continue;
         relaxation[lane] =
             Judge(trend_[lane], static_cast<double>(moved[lane]), relaxation[lane]);
+        // Where over-relaxation was too much once, it is so again.
+        if (relaxation[lane] == T{1}) plain_[lane] = !plan_.symmetric;
       }
     }
     return true;
@@ -130,9 +139,12 @@ class Solver {
     trend.estimate = estimate;
     if (estimate * rate <= kNear * trend.target || !std::isfinite(estimate)) return T{0};
     const double least_gain = 1.0 - kGain * plan_.alpha;
-    const double patience =
-        kPatience * (1.0 + 1.0 / (2.0 - static_cast<double>(relaxation)));
-    if (estimate > least_gain * trend.least && ++trend.stalled > patience) {
+    const bool may_rise = relaxation == T{1} && !plan_.symmetric;
+    double patience = kPatience * (1.0 + 1.0 / (2.0 - static_cast<double>(relaxation)));
+    if (may_rise) patience += std::log(1.0 / plan_.alpha) / plan_.alpha;
+    if (estimate <= least_gain * trend.least) {
+      if (may_rise) trend.stalled = 0;
+    } else if (++trend.stalled > patience) {
       // Over-relaxation may be too much for a directed graph; without it there is nothing
       // left but rounding.
       trend.stalled = 0;
@@ -201,6 +213,7 @@ class Solver {
   ColumnBlock& block_;
   const BlockView<T> view_;
   std::array<bool, kWidth> sweeping_ = {};
+  std::array<bool, kWidth> plain_ = {};  // has given up over-relaxation
   std::array<double, kWidth> proving_ = {};
   std::array<bool, kWidth> failed_ = {};
   std::array<double, kWidth> before_ = {};  // the last proven bound

@@ -7,6 +7,7 @@
 #include "coden/graph/degree_graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace coden {
@@ -16,6 +17,15 @@ namespace {
 constexpr int kFirstSlotsLog2 = 10;
 
 }  // namespace
+
+std::int64_t DegreeGraph::GrowthBytes(std::int64_t arcs, std::int64_t more) {
+  const auto slots = [](std::int64_t keys) {
+    return std::bit_ceil(static_cast<std::uint64_t>(keys + keys / 3 + 1));
+  };
+  const std::uint64_t next = slots(arcs + more);
+  return next == slots(arcs) ? 0
+                             : static_cast<std::int64_t>(next * sizeof(Keys::value_type));
+}
 
 void DegreeGraph::Grow(NodeId num_nodes) {
   if (num_nodes > this->num_nodes()) degrees_.resize(num_nodes);

@@ -35,7 +35,7 @@ class DescriptorStream : public arrow::io::InputStream {
   ~DescriptorStream() override { arrow::Status ignored = Close(); }
 
   // Fill the first bytes, which are then read again as usual.
-  arrow::Result<std::string_view> Peek() {
+  arrow::Result<std::string_view> ReadHead() {
     head_.resize(kMagicBytes);
     std::size_t filled = 0;
     while (filled < head_.size()) {
@@ -147,7 +147,7 @@ arrow::Result<ByteSource> OpenBytes(const std::string& path, arrow::StopToken st
     if (S_ISREG(status.st_mode)) source.size = status.st_size;
   }
   source.bytes_read = raw->bytes_read();
-  ARROW_ASSIGN_OR_RAISE(const std::string_view head, raw->Peek());
+  ARROW_ASSIGN_OR_RAISE(const std::string_view head, raw->ReadHead());
   ARROW_ASSIGN_OR_RAISE(const auto compression, CompressionOf(head, name));
   source.stream = raw;
   if (compression != arrow::Compression::UNCOMPRESSED) {

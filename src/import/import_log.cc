@@ -38,6 +38,7 @@ RowConverterOptions ConverterOptions(const LogImport& import,
 arrow::Result<std::int64_t> ItemOffset(const RowConverter& converter,
                                        const std::string& name) {
   const std::int64_t offset = converter.largest_src();
+  if (offset < 0) return 0;  // there is no row
   if (converter.largest_dst() >= std::numeric_limits<std::int64_t>::max() - offset) {
     return InputError(name, ": the largest ids of users and items must add up to less ",
                       "than 2^63 - 1; `--ids string` takes them as text: ", offset,

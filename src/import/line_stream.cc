@@ -15,6 +15,10 @@ namespace {
 constexpr std::int64_t kReadBytes = 1 << 18;
 constexpr RowRule kEmptyLine = {"empty line",
                                 "a line between rows must not be empty; remove it"};
+// Arrow's reader takes one for the end of a row.
+constexpr RowRule kCarriageReturn = {
+    "carriage return inside a line",
+    "a carriage return must not stand inside a line; end lines with line feeds"};
 constexpr RowRule kOpenQuote = {
     "quoted value without end",
     "a quoted value must end in its line; take line breaks and stray quotes out"};
@@ -105,6 +109,9 @@ arrow::Status LineStream::TakeLine(std::string_view line) {
   }
   in_rows_ = true;
   ARROW_RETURN_NOT_OK(ReportEmptyLines());
+  if (line.find('\r') != std::string_view::npos) {
+    return problems_->Report(line_, {}, kCarriageReturn, line);
+  }
   if (!blanks_ && std::count(line.begin(), line.end(), '"') % 2 != 0) {
     return problems_->Report(line_, {}, kOpenQuote, line);
   }

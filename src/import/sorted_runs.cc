@@ -25,6 +25,8 @@
 #include <arrow/record_batch.h>
 #include <arrow/util/byte_size.h>
 
+#include "store/private_file_internal.h"
+
 namespace coden::importing {
 
 namespace {
@@ -51,7 +53,7 @@ class RunWriter {
   arrow::Status Write(const arrow::RecordBatch& batch) {
     if (batch.num_rows() == 0) return arrow::Status::OK();
     if (writer_ == nullptr) {
-      ARROW_ASSIGN_OR_RAISE(file_, arrow::io::FileOutputStream::Open(path_));
+      ARROW_ASSIGN_OR_RAISE(file_, CreatePrivateFile(path_));
       ARROW_ASSIGN_OR_RAISE(writer_, arrow::ipc::MakeStreamWriter(file_, batch.schema()));
     }
     ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes,

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "coden/pipeline/error.h"
 #include "coden/read/parquet_source.h"
 #include "coden/report/printable.h"
 #include "coden/store/filesystem.h"
@@ -55,9 +56,18 @@ arrow::Status Identify(const std::string& path, std::string_view role,
     if (const InputRecord* same = FindInput(known, role, file)) {
       record.xxh3 = same->xxh3;
     } else {
-      ARROW_ASSIGN_OR_RAISE(const auto bytes, source->OpenFile(file));
       // Every byte: a file may change without changing its size or its footer.
-      ARROW_ASSIGN_OR_RAISE(record.xxh3, HashFile(*bytes));
+      const auto hash = [&]() -> arrow::Result<std::string> {
+        ARROW_ASSIGN_OR_RAISE(const auto bytes, source->OpenFile(file));
+        return HashFile(*bytes);
+      };
+      auto found = hash();
+      if (!found.ok()) {
+        return WithFault(
+            found.status(), Fault::kInput,
+            "cannot read '" + MaskCredentials(path) + "', file '" + file.name + "': ");
+      }
+      record.xxh3 = *std::move(found);
     }
     inputs->push_back(std::move(record));
   }

@@ -288,7 +288,10 @@ arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
   ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
   ARROW_ASSIGN_OR_RAISE(auto inputs, RunInputs::Open(settings));
   PipelinePlan plan;
-  ARROW_ASSIGN_OR_RAISE(plan.scheduled, RunSchedulePass(settings, inputs, context));
+  // A plan says what a run needs, also where it may not have it.
+  Settings unlimited = settings;
+  unlimited.run.memory_limit = 0;
+  ARROW_ASSIGN_OR_RAISE(plan.scheduled, RunSchedulePass(unlimited, inputs, context));
   std::int64_t num_labelled = 0;
   if (!settings.input.labels.empty()) {
     ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings.input));

@@ -128,6 +128,13 @@ std::int64_t MemoryLimit(const Settings& settings) {
   return settings.run.memory_limit > 0 ? settings.run.memory_limit : PhysicalMemory();
 }
 
+std::int64_t ResidentMemory() {
+  std::ifstream pages("/proc/self/statm");
+  std::int64_t all = 0;
+  std::int64_t resident = 0;
+  return pages >> all >> resident ? resident * ::sysconf(_SC_PAGESIZE) : 0;
+}
+
 std::int64_t PeakMemory() {
   // What getrusage says of a process counts what its parent held when it was forked.
   std::ifstream status("/proc/self/status");

@@ -4,9 +4,11 @@
 #include "coden/pipeline/schedule_pass.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <arrow/table.h>
 
+#include "coden/graph/degree_graph.h"
 #include "coden/partition/partitioner.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/resources.h"
@@ -16,10 +18,27 @@
 #include "coden/state/late_rows.h"
 #include "coden/state/log_hasher.h"
 #include "coden/state/saved_graph.h"
+#include "pipeline/memory_guard_internal.h"
 
 namespace coden {
 
 namespace {
+
+// Of a node: its id and index in a table that is at least half empty, and what the stages
+// know of it. All of it is kept in arrays whose size doubles.
+constexpr std::int64_t kNodeBytes = 160;
+
+// What these arrays may allocate before `more` edges are read.
+std::int64_t TablesGrowth(std::int64_t nodes, std::int64_t more) {
+  const auto size = [](std::int64_t count) {
+    return std::bit_ceil(static_cast<std::uint64_t>(count + 1));
+  };
+  // Each edge may bring two nodes.
+  const std::uint64_t next = size(nodes + 2 * more);
+  return next == size(nodes)
+             ? 0
+             : std::min<std::int64_t>(next, nodes + 2 * more) * kNodeBytes;
+}
 
 void NoteIf(std::int64_t count, std::string_view text, std::vector<std::string>* notes) {
   if (count > 0) notes->push_back(CountOf(count, text));
@@ -119,7 +138,12 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   ARROW_ASSIGN_OR_RAISE(const auto source,
                         inputs.log.Scan(settings.input.batch_rows, first_row));
   context.progress->Begin("schedule", "rows", num_rows);
-  Operator* stages[] = {&reader, &late, &partitioner, &hasher, sampler.get()};
+  MemoryGuard guard(settings, num_rows, [&](std::int64_t more) {
+    const std::int64_t nodes = inputs.nodes->size();
+    return DegreeGraph::GrowthBytes(sampler->sampler().graph().num_edges(), more) +
+           TablesGrowth(nodes, more);
+  });
+  Operator* stages[] = {&guard, &reader, &late, &partitioner, &hasher, sampler.get()};
   // The reader numbers nodes that the sampler looks up, so they share a thread.
   ARROW_ASSIGN_OR_RAISE(const PassTimes times,
                         Run(*source, stages, collect, context, {.read_ahead_of = 0}));
@@ -153,10 +177,10 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
       CountOf(static_cast<std::int64_t>(result.schedule.size()), "snapshots");
   result.figures = {
       {"read", rows_text, CountOf(inputs.nodes->size(), "nodes"),
-       times.source + times.stages[0] + times.stages[1], PeakMemory()},
-      {"partition", rows_text, predictions, times.stages[2] + times.stages[3],
+       times.source + times.stages[1] + times.stages[2], PeakMemory()},
+      {"partition", rows_text, predictions, times.stages[3] + times.stages[4],
        PeakMemory()},
-      {"sample", predictions, snapshots, times.stages[4], PeakMemory()},
+      {"sample", predictions, snapshots, times.stages[5], PeakMemory()},
   };
   context.progress->End(predictions + ", " + snapshots);
   return result;

@@ -6,6 +6,8 @@
 #include <arrow/dataset/scanner.h>
 #include <arrow/util/future.h>
 
+#include "store/parquet_limits_internal.h"
+
 namespace coden {
 
 namespace {
@@ -21,6 +23,7 @@ arrow::Status ReadFooters(
     const std::function<arrow::Status(std::size_t, parquet::arrow::FileReader&)>& visit,
     const std::function<arrow::Status(std::size_t, const arrow::Status&)>& fail) {
   const auto options = std::make_shared<arrow::dataset::ScanOptions>();
+  options->pool = UntrustedPool();
   for (std::size_t begin = 0; begin < sources.size(); begin += kFilesAtOnce) {
     const std::size_t end = std::min(begin + kFilesAtOnce, sources.size());
     std::vector<arrow::Future<std::shared_ptr<parquet::arrow::FileReader>>> readers;

@@ -17,6 +17,7 @@
 #include "read/parquet_files_internal.h"
 #include "read/parquet_footers_internal.h"
 #include "read/partition_keys_internal.h"
+#include "store/parquet_limits_internal.h"
 
 namespace coden {
 
@@ -49,6 +50,21 @@ arrow::Result<std::shared_ptr<arrow::Schema>> Widen(std::shared_ptr<arrow::Schem
   return schema;
 }
 
+// `what` cannot be read, because of `status`.
+arrow::Status CannotRead(const std::string& what, const arrow::Status& status) {
+  if (status.message().find("magic bytes not found") != std::string::npos) {
+    return InputError(what,
+                      ": it is not a Parquet file, or it was cut off; write it again");
+  }
+  if (IsBeyondMemory(status)) {
+    return InputError(what,
+                      ": it asks for more memory than this machine has; check the file, "
+                      "or take a smaller `input.batch_rows`: ",
+                      status.message());
+  }
+  return WithFault(status, Fault::kInput, what + ": ");
+}
+
 // Pass on `count` rows after the first `skip`, saying which input an error came from.
 class RowsReader : public arrow::RecordBatchReader {
  public:
@@ -67,9 +83,7 @@ class RowsReader : public arrow::RecordBatchReader {
       if (count_ == 0) return arrow::Status::OK();
       arrow::Status status = reader_->ReadNext(batch);
       if (status.ok() && *batch != nullptr) status = (*batch)->ValidateFull();
-      if (!status.ok()) {
-        return WithFault(status, Fault::kInput, "cannot read '" + shown_ + "': ");
-      }
+      if (!status.ok()) return CannotRead("cannot read '" + shown_ + "'", status);
       if (*batch != nullptr) *batch = Cut(**batch);
     } while (*batch != nullptr && (*batch)->num_rows() == 0);
     return arrow::Status::OK();
@@ -148,17 +162,13 @@ class DatasetParquetSource : public ParquetSource {
   arrow::Status Named(const arrow::Status& status, const std::string& file = {}) const {
     const std::string what =
         "cannot read '" + shown_ + "'" + (file.empty() ? "" : ", file '" + file + "'");
-    if (status.message().find("magic bytes not found") != std::string::npos) {
-      return InputError(what,
-                        ": it is not a Parquet file, or it was cut off; write it again");
-    }
-    return WithFault(status, Fault::kInput, what + ": ");
+    return CannotRead(what, status);
   }
 
  private:
   static std::shared_ptr<arrow::dataset::ParquetFragmentScanOptions> ScanOptions() {
     auto options = std::make_shared<arrow::dataset::ParquetFragmentScanOptions>();
-    options->reader_properties->set_page_checksum_verification(true);
+    LimitFooter(options->reader_properties.get());
     // What is read ahead into this buffer stays there until the file is finished: memory
     // would grow with the size of the file.
     options->arrow_reader_properties->set_pre_buffer(false);
@@ -242,6 +252,7 @@ class DatasetParquetSource : public ParquetSource {
     ARROW_ASSIGN_OR_RAISE(auto dataset, RowGroups(first_row, end_row, skip));
     arrow::dataset::ScannerBuilder builder(std::move(dataset));
     ARROW_RETURN_NOT_OK(builder.Project(columns));
+    ARROW_RETURN_NOT_OK(builder.Pool(UntrustedPool()));
     ARROW_RETURN_NOT_OK(builder.BatchSize(batch_rows));
     ARROW_RETURN_NOT_OK(builder.UseThreads(true));
     ARROW_RETURN_NOT_OK(builder.BatchReadahead(kBatchReadahead));

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <arrow/type.h>
 
 #include "coden/pipeline/error.h"
@@ -27,10 +29,17 @@ arrow::Status ColumnPlace::Report(std::int64_t row, std::string_view rule,
 
 std::string ColumnRule(const arrow::Schema& schema, const std::string& name,
                        std::string_view setting) {
+  // A message stays a line however many columns a file has, and however long their names.
+  constexpr int kNamesShown = 12;
+  constexpr std::size_t kLettersShown = 40;
   std::string names;
-  for (const auto& other : schema.field_names()) {
-    names += (names.empty() ? "" : ", ") + other;
+  for (int i = 0; i < std::min(schema.num_fields(), kNamesShown); ++i) {
+    const std::string& other = schema.field(i)->name();
+    names += (names.empty() ? "" : ", ") + other.substr(0, kLettersShown);
+    if (other.size() > kLettersShown) names += "...";
   }
+  if (schema.num_fields() > kNamesShown)
+    names += " and " + FormatCount(schema.num_fields() - kNamesShown) + " more";
   const bool several = schema.GetAllFieldIndices(name).size() > 1;
   return std::string(several ? "there are several columns of this name"
                              : "there is no such column") +

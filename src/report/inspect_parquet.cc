@@ -19,6 +19,7 @@
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
 #include "report/inspect_internal.h"
+#include "store/parquet_limits_internal.h"
 
 namespace coden {
 
@@ -70,7 +71,7 @@ arrow::Status ReadFooter(const ParquetSource& source, const ParquetSource::File&
                          const std::string& time_column, Footers* footers) {
   ARROW_ASSIGN_OR_RAISE(auto input, source.OpenFile(file));
   parquet::arrow::FileReaderBuilder builder;
-  ARROW_RETURN_NOT_OK(builder.Open(std::move(input)));
+  ARROW_RETURN_NOT_OK(builder.Open(std::move(input), UntrustedReaderProperties()));
   footers->bytes += file.size;
   // Parquet reports a damaged footer by throwing; the fence is here.
   try {

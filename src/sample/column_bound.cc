@@ -135,7 +135,8 @@ double ColumnBound::Upper(NodeId node, std::int64_t degree) {
                                    : tolerance_ * static_cast<double>(degree);
   from_reserve_ += std::abs(h_[node]);
   from_residue_ += residue;
-  return h_[node] + residue;
+  // A sum of residues that cancel may be a rounding below zero; z is not.
+  return std::max(0.0, h_[node] + residue);
 }
 
 }  // namespace coden

@@ -13,6 +13,7 @@ class ShiftedGraphOf final : public ShiftedGraph {
   ShiftedGraphOf(const GraphOptions& graph, std::unique_ptr<Shift> shift)
       : events_(graph), shift_(std::move(shift)) {}
 
+  const GraphOptions& options() const override { return events_.options(); }
   void Grow(NodeId num_nodes) override { events_.Grow(num_nodes); }
 
   arrow::Status Apply(const EdgeEvent& event) override {

@@ -3,12 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "coden/pipeline/error.h"
+#include "store/json_field_internal.h"
 
 namespace coden {
 
 namespace {
 
 using nlohmann::json;
+using Field = JsonField<json>;
 
 constexpr int kFormatVersion = 1;
 
@@ -21,8 +23,8 @@ json ToJson(const ClockMemory& clock) {
 }
 
 ClockMemory ClockFromJson(const json& value) {
-  return {value.at("start_time"), value.at("rows"), value.at("last_time"),
-          value.at("num_predictions"), value.at("rows_per_batch")};
+  return {Field(value, "start_time"), Field(value, "rows"), Field(value, "last_time"),
+          Field(value, "num_predictions"), Field(value, "rows_per_batch")};
 }
 
 json ToJson(const SamplerMemory& sampler) {
@@ -37,12 +39,12 @@ json ToJson(const SamplerMemory& sampler) {
 }
 
 SamplerMemory SamplerFromJson(const json& value) {
-  return {value.at("num_snapshots"),
-          value.at("prediction"),
-          value.at("num_events"),
-          value.at("mass"),
-          {value.at("repeated"), value.at("self_loops"), value.at("missing_deletions"),
-           value.at("expired")}};
+  return {Field(value, "num_snapshots"),
+          Field(value, "prediction"),
+          Field(value, "num_events"),
+          Field(value, "mass"),
+          {Field(value, "repeated"), Field(value, "self_loops"),
+           Field(value, "missing_deletions"), Field(value, "expired")}};
 }
 
 // Whether the numbers agree that lead into memory: the files hold all columns, in order.
@@ -110,19 +112,19 @@ arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
       throw json::other_error::create(501, "num_predictions is negative", &value);
     progress.sampler = SamplerFromJson(value.at("sampler"));
     for (const json& segment : value.at("log")) {
-      progress.log.push_back({segment.at("first_row"), segment.at("first_event"),
-                              segment.at("num_events"), segment.at("hash")});
+      progress.log.push_back({Field(segment, "first_row"), Field(segment, "first_event"),
+                              Field(segment, "num_events"), segment.at("hash")});
     }
-    progress.num_late = value.at("num_late");
-    progress.feature_rows = value.at("feature_rows");
+    progress.num_late = Field(value, "num_late");
+    progress.feature_rows = Field(value, "feature_rows");
     progress.feature_hash = value.at("feature_hash");
     progress.update_hash = value.at("update_hash");
-    progress.num_snapshots = value.at("num_snapshots");
+    progress.num_snapshots = Field(value, "num_snapshots");
     progress.engine.pushed = value.at("pushed");
     progress.engine.bounds = value.at("bounds").get<std::vector<double>>();
     progress.engine.in_double = value.at("in_double").get<std::vector<bool>>();
     for (const json& range : value.at("column_files"))
-      progress.column_files.push_back({range.at(0), range.at(1)});
+      progress.column_files.push_back({Field(range.at(0)), Field(range.at(1))});
     if (!IsWhole(progress)) {
       return CorruptionError("'", shown,
                              "' contradicts itself; rebuild the run with --force");

@@ -1,6 +1,7 @@
 #include "coden/state/saved_graph.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <arrow/array.h>
 #include <arrow/builder.h>
@@ -55,11 +56,18 @@ arrow::Result<FileRecord> StageWindow(RunStore& store, const std::string& name,
                           *arrow::RecordBatch::Make(WindowSchema(), rows, columns));
 }
 
+// Whether an edge has the one name that it is written under.
+bool IsNamed(const GraphOptions& options, NodeId src, NodeId dst) {
+  return options.directed || src <= dst;
+}
+
 // Call `edge(src, dst)` for every edge, `present(node)` for every node that is there, and
-// `expiry` for every pending expiry.
+// `expiry` for every pending expiry. An edge under two names would be put back twice, and
+// so be gone; insertions expire in their order.
 template <typename Edge, typename Present, typename Expiry>
-arrow::Status ReadGraph(const RunStore& store, const GraphFiles& files, NodeId num_nodes,
-                        const Edge& edge, const Present& present, const Expiry& expiry) {
+arrow::Status ReadGraph(const RunStore& store, const GraphFiles& files,
+                        const GraphOptions& options, NodeId num_nodes, const Edge& edge,
+                        const Present& present, const Expiry& expiry) {
   ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, files.graph));
   if (!table->schema()->Equals(*GraphSchema(), /*check_metadata=*/false) ||
       table->num_rows() > num_nodes) {
@@ -79,7 +87,8 @@ arrow::Status ReadGraph(const RunStore& store, const GraphFiles& files, NodeId n
       NodeId last = kNoNode;
       for (auto i = lists.value_offset(row); i < lists.value_offset(row + 1); ++i) {
         const NodeId end = ends.Value(i);
-        if (end <= last || end >= num_nodes) return Damaged(store, files.graph);
+        if (end <= last || end >= num_nodes || !IsNamed(options, node, end))
+          return Damaged(store, files.graph);
         edge(node, last = end);
       }
     }
@@ -94,14 +103,18 @@ arrow::Status ReadGraph(const RunStore& store, const GraphFiles& files, NodeId n
   const auto& dst = static_cast<const arrow::Int32Array&>(*batch->column(1));
   const auto& time = static_cast<const arrow::Int64Array&>(*batch->column(2));
   const auto& number = static_cast<const arrow::Int64Array&>(*batch->column(3));
+  PendingExpiry before{kNoNode, kNoNode, /*time=*/0, /*number=*/0};
   for (std::int64_t row = 0; row < batch->num_rows(); ++row) {
     const PendingExpiry insertion{src.Value(row), dst.Value(row), time.Value(row),
                                   number.Value(row)};
     if (std::min(insertion.src, insertion.dst) < 0 ||
-        std::max(insertion.src, insertion.dst) >= num_nodes) {
+        std::max(insertion.src, insertion.dst) >= num_nodes ||
+        !IsNamed(options, insertion.src, insertion.dst) || insertion.time < before.time ||
+        insertion.number <= before.number ||
+        insertion.number == std::numeric_limits<std::int64_t>::max()) {
       return Damaged(store, files.window);
     }
-    expiry(insertion);
+    expiry(before = insertion);
   }
   return arrow::Status::OK();
 }
@@ -155,7 +168,7 @@ arrow::Result<std::vector<FileRecord>> StageGraph(RunStore& store,
 arrow::Status LoadGraph(const RunStore& store, const GraphFiles& files, NodeId num_nodes,
                         EventGraph& graph) {
   return ReadGraph(
-      store, files, num_nodes,
+      store, files, graph.options(), num_nodes,
       [&](NodeId src, NodeId dst) { graph.RestoreEdge(src, dst); }, [](NodeId) {},
       [&](const PendingExpiry& insertion) { graph.RestoreExpiry(insertion); });
 }
@@ -167,7 +180,7 @@ arrow::Result<std::vector<FileRecord>> StageGraph(RunStore& store,
 
 arrow::Status LoadGraph(const RunStore& store, Embedder& embedder) {
   return ReadGraph(
-      store, {}, embedder.engine().num_nodes(),
+      store, {}, embedder.graph().options(), embedder.engine().num_nodes(),
       [&](NodeId src, NodeId dst) { embedder.graph().RestoreEdge(src, dst); },
       [&](NodeId node) { embedder.SetPresent(node); },
       [&](const PendingExpiry& insertion) { embedder.graph().RestoreExpiry(insertion); });
@@ -176,8 +189,8 @@ arrow::Status LoadGraph(const RunStore& store, Embedder& embedder) {
 arrow::Status LoadGraph(const RunStore& store, NodeId num_nodes, ShiftedGraph& graph) {
   graph.Grow(num_nodes);
   return ReadGraph(
-      store, {}, num_nodes, [&](NodeId src, NodeId dst) { graph.RestoreEdge(src, dst); },
-      [](NodeId) {},
+      store, {}, graph.options(), num_nodes,
+      [&](NodeId src, NodeId dst) { graph.RestoreEdge(src, dst); }, [](NodeId) {},
       [&](const PendingExpiry& insertion) { graph.RestoreExpiry(insertion); });
 }
 

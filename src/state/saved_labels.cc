@@ -13,6 +13,7 @@
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "state/damaged_internal.h"
+#include "store/json_field_internal.h"
 
 namespace coden {
 
@@ -85,8 +86,8 @@ arrow::Result<LabelProgress> LoadProgress(const RunStore& store,
   // The library reports a missing key or a wrong type by throwing; the fence is here.
   try {
     LabelProgress progress;
-    progress.num_snapshots = value.at("num_snapshots");
-    const auto num_events = value.at("num_events").get<std::int64_t>();
+    progress.num_snapshots = JsonField(value, "num_snapshots");
+    const std::int64_t num_events = JsonField(value, "num_events");
     const Schedule& schedule = labels.replay().schedule();
     const bool fits = value.at("format_version") == kFormatVersion &&
                       value.at("options") == MeaningOf(labels.options()) &&

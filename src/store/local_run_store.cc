@@ -1,6 +1,7 @@
 // A run in a local folder. Arrow's local filesystem neither syncs nor creates a file only
 // if it is new, so what a commit relies on is asked of the system itself.
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,9 +29,11 @@ arrow::Status MakeFolderOf(const std::string& path) {
   std::error_code error;
   if (folder.empty() || fs::is_directory(folder, error)) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(MakeFolderOf(folder.string()));
-  // Another thread may make the same folder at this moment; that is no error.
-  if (!fs::create_directory(folder, error) && error) {
-    const int reason = error == std::errc::file_exists ? ENOTDIR : error.value();
+  // Another thread may make the same folder at this moment; that is no error. Whatever
+  // the mask of the process, not everybody may put files into a run.
+  const bool made = ::mkdir(folder.c_str(), 0775) == 0;
+  const int reason = errno == EEXIST ? ENOTDIR : errno;
+  if (!made && !fs::is_directory(folder, error)) {
     return arrow::internal::IOErrorFromErrno(reason, "cannot create the folder '",
                                              folder.string(), "'");
   }
@@ -60,8 +63,10 @@ class LocalRunStore final : public RunStore {
       return names;
     }
     while (!error && entry != fs::end(entry)) {
-      if (entry->is_symlink(error) || entry->is_regular_file(error))
-        names.push_back(entry->path().string().substr(prefix));
+      const bool listed = entry->is_symlink(error) || entry->is_regular_file(error);
+      if (listed) names.push_back(entry->path().string().substr(prefix));
+      // A file that vanishes while it is looked at is not there.
+      if (error && error != std::errc::no_such_file_or_directory) break;
       entry.increment(error);
     }
     if (error) {

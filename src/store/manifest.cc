@@ -9,6 +9,7 @@
 #include "coden/store/run_layout.h"
 #include "coden/store/sealed_text.h"
 #include "coden/version.h"
+#include "store/json_field_internal.h"
 
 namespace coden {
 
@@ -86,8 +87,8 @@ std::string SafeName(const json& value) {
 }
 
 FileRecord FileFromJson(const json& value) {
-  FileRecord file{SafeName(value.at("path")), value.at("size"), value.at("rows"),
-                  value.at("xxh3")};
+  FileRecord file{SafeName(value.at("path")), JsonField(value, "size"),
+                  JsonField(value, "rows"), value.at("xxh3")};
   if (value.contains("staged")) file.staged = SafeName(value.at("staged"));
   return file;
 }
@@ -102,20 +103,22 @@ PartRecord PartFromJson(const json& value) {
   part.fingerprint = value.at("fingerprint");
   part.parameters = value.at("parameters");
   for (const auto& figure : value.at("figures")) {
-    part.figures.push_back({figure.at("name"), figure.at("taken"), figure.at("given"),
-                            figure.at("seconds"),
-                            figure.value("peak_bytes", std::int64_t{0})});
+    StageFigure& known = part.figures.emplace_back();
+    known = {figure.at("name"), figure.at("taken"), figure.at("given"),
+             figure.at("seconds")};
+    if (figure.contains("peak_bytes")) known.peak_bytes = JsonField(figure, "peak_bytes");
   }
   part.notes = value.at("notes").get<std::vector<std::string>>();
   for (const auto& input : value.at("inputs")) {
-    part.inputs.push_back({input.at("role"), input.at("name"), input.at("size"),
-                           input.at("modified"), input.at("xxh3")});
+    part.inputs.push_back({input.at("role"), input.at("name"), JsonField(input, "size"),
+                           JsonField(input, "modified"), input.at("xxh3")});
   }
   for (const auto& file : value.at("files")) part.files.push_back(FileFromJson(file));
   return part;
 }
 
-arrow::Result<Manifest> ParseManifest(const std::string& text, const std::string& shown) {
+arrow::Result<Manifest> ParseManifest(const std::string& text, int number,
+                                      const std::string& shown) {
   const json value = json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
   // The library reports a missing key or a wrong type by throwing; the fence is here.
   try {
@@ -124,7 +127,13 @@ arrow::Result<Manifest> ParseManifest(const std::string& text, const std::string
           "'", shown, "' has a format this version does not know; run ",
           "with --force to rebuild: ", value.at("format_version").dump());
     }
+    // An older state of the run must not pass for the newest one.
+    if (value.at("number") != number) {
+      return CorruptionError("'", shown, "' is the text of another manifest, number ",
+                             value.at("number").dump(), "; run with --force to rebuild");
+    }
     Manifest manifest;
+    manifest.number = number;
     RequireArray(value.at("parts"), "parts");
     for (const auto& part : value.at("parts"))
       manifest.parts.push_back(PartFromJson(part));
@@ -203,8 +212,10 @@ std::optional<int> ManifestNumber(std::string_view name) {
 std::string ManifestText(const Manifest& manifest) {
   json parts = json::array();
   for (const PartRecord& part : manifest.parts) parts.push_back(ToJson(part));
-  const json value = {
-      {"format_version", kFormatVersion}, {"coden", kVersion}, {"parts", parts}};
+  const json value = {{"format_version", kFormatVersion},
+                      {"coden", kVersion},
+                      {"number", manifest.number},
+                      {"parts", parts}};
   std::string text =
       value.dump(1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
   return SealJson(text += '\n');
@@ -227,8 +238,7 @@ arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store) {
     if (!text.ok()) return text.status();
     const std::string shown = store.Show(ManifestName(newest));
     ARROW_ASSIGN_OR_RAISE(const std::string unsealed, Unseal(*text, shown));
-    ARROW_ASSIGN_OR_RAISE(Manifest manifest, ParseManifest(unsealed, shown));
-    manifest.number = newest;
+    ARROW_ASSIGN_OR_RAISE(Manifest manifest, ParseManifest(unsealed, newest, shown));
     store.Expect(manifest.AllFiles());
     return manifest;
   }

@@ -17,6 +17,7 @@
 
 #include "coden/pipeline/error.h"
 #include "store/hashing_file_internal.h"
+#include "store/parquet_limits_internal.h"
 
 namespace coden {
 
@@ -118,6 +119,8 @@ class StreamingParquetFileWriter : public ParquetFileWriter {
   }
 
   arrow::Status Write(const arrow::RecordBatch& batch) override {
+    if (!batch.schema()->Equals(*schema_, /*check_metadata=*/false))
+      return arrow::Status::Invalid("its columns are not those of the file");
     rows_ += batch.num_rows();
     for (std::int64_t begin = 0; begin < batch.num_rows();) {
       const std::int64_t count =
@@ -177,11 +180,16 @@ arrow::Result<std::unique_ptr<ParquetFileWriter>> MakeWriter(
 
 arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> OpenChecked(
     std::shared_ptr<arrow::io::RandomAccessFile> file) {
-  parquet::ReaderProperties properties;
-  properties.set_page_checksum_verification(true);
   parquet::arrow::FileReaderBuilder builder;
-  ARROW_RETURN_NOT_OK(builder.Open(std::move(file), properties));
-  return builder.Build();
+  ARROW_RETURN_NOT_OK(builder.Open(std::move(file), UntrustedReaderProperties()));
+  return builder.memory_pool(UntrustedPool())->Build();
+}
+
+// A table as it was decoded, once offsets and texts are known to be safe to use.
+arrow::Result<std::shared_ptr<arrow::Table>> Validated(
+    arrow::Result<std::shared_ptr<arrow::Table>> table) {
+  if (table.ok()) ARROW_RETURN_NOT_OK((*table)->ValidateFull());
+  return table;
 }
 
 // The leaves of the columns that are asked for; all of them where none is.
@@ -205,10 +213,13 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadChecked(
     const std::vector<std::string>& columns) {
   ARROW_ASSIGN_OR_RAISE(const auto reader, OpenChecked(std::move(file)));
   ARROW_ASSIGN_OR_RAISE(const auto leaves, LeavesOf(*reader, columns));
-  return reader->ReadTable(leaves);
+  return Validated(reader->ReadTable(leaves));
 }
 
 arrow::Status Unreadable(const arrow::Status& status, const std::string& shown) {
+  if (IsBeyondMemory(status)) {
+    return CorruptionError("cannot read '", shown, "': ", status.message());
+  }
   return WithFault(status, Fault::kCorruption, "cannot read '" + shown + "': ");
 }
 
@@ -292,7 +303,7 @@ arrow::Status CopyParquetRows(const RunStore& store, std::string_view name,
     ARROW_ASSIGN_OR_RAISE(auto file, store.OpenInput(name));
     ARROW_ASSIGN_OR_RAISE(const auto reader, OpenChecked(std::move(file)));
     for (int group = 0; group < reader->num_row_groups(); ++group) {
-      ARROW_ASSIGN_OR_RAISE(const auto table, reader->ReadRowGroup(group));
+      ARROW_ASSIGN_OR_RAISE(const auto table, Validated(reader->ReadRowGroup(group)));
       arrow::TableBatchReader batches(*table);
       for (std::shared_ptr<arrow::RecordBatch> batch;;) {
         ARROW_RETURN_NOT_OK(batches.ReadNext(&batch));
@@ -317,7 +328,7 @@ arrow::Status VisitParquetFile(
   const auto leaves = LeavesOf(**reader, columns);
   if (!leaves.ok()) return Unreadable(leaves.status(), shown);
   for (int group = 0; group < (*reader)->num_row_groups(); ++group) {
-    const auto table = (*reader)->ReadRowGroup(group, *leaves);
+    const auto table = Validated((*reader)->ReadRowGroup(group, *leaves));
     if (!table.ok()) return Unreadable(table.status(), shown);
     ARROW_RETURN_NOT_OK(visit(**table));
   }

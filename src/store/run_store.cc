@@ -24,9 +24,20 @@ namespace {
 // is read for its checksum first.
 constexpr std::int64_t kHeldBytes = 8 << 20;
 
-arrow::Result<std::string> WholeText(arrow::io::RandomAccessFile& file) {
+// The first `size` bytes; an error names the file, which Arrow does not.
+arrow::Result<std::shared_ptr<arrow::Buffer>> ReadBytes(arrow::io::RandomAccessFile& file,
+                                                        std::int64_t size,
+                                                        const std::string& shown) {
+  auto bytes = file.ReadAt(0, size);
+  if (bytes.ok()) return bytes;
+  return bytes.status().WithMessage("cannot read '", shown,
+                                    "': ", bytes.status().message());
+}
+
+arrow::Result<std::string> WholeText(arrow::io::RandomAccessFile& file,
+                                     const std::string& shown) {
   ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file.GetSize());
-  ARROW_ASSIGN_OR_RAISE(const auto bytes, file.ReadAt(0, size));
+  ARROW_ASSIGN_OR_RAISE(const auto bytes, ReadBytes(file, size, shown));
   return bytes->ToString();
 }
 
@@ -85,8 +96,12 @@ arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenUnchec
 
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenChecked(
     std::string_view name, const FileRecord& record) const {
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::RandomAccessFile> file,
-                        OpenUnchecked(name));
+  auto opened = OpenUnchecked(name);
+  if (!opened.ok()) {
+    return WithFault(opened.status(), Fault::kCorruption,
+                     "cannot read '" + Show(record.path) + "': ");
+  }
+  std::shared_ptr<arrow::io::RandomAccessFile> file = *std::move(opened);
   ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file->GetSize());
   const auto differs = [&](const auto& found, const auto& expected, const char* unit) {
     return CorruptionError("'", Show(record.path),
@@ -98,7 +113,7 @@ arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenChecke
   if (size != record.size) return differs(size, record.size, "size ");
   std::string found;
   if (size <= kHeldBytes) {
-    ARROW_ASSIGN_OR_RAISE(auto bytes, file->ReadAt(0, size));
+    ARROW_ASSIGN_OR_RAISE(auto bytes, ReadBytes(*file, size, Show(record.path)));
     found = HashOf(bytes->data(), static_cast<std::size_t>(bytes->size()));
     file = std::make_shared<arrow::io::BufferReader>(std::move(bytes));
   } else {
@@ -130,12 +145,12 @@ void RunStore::Expect(const std::vector<FileRecord>& files) const {
 
 arrow::Result<std::string> RunStore::ReadText(std::string_view name) const {
   ARROW_ASSIGN_OR_RAISE(const auto file, OpenInput(name));
-  return WholeText(*file);
+  return WholeText(*file, Show(name));
 }
 
 arrow::Result<std::string> RunStore::ReadText(const FileRecord& record) const {
   ARROW_ASSIGN_OR_RAISE(const auto file, OpenInput(record));
-  return WholeText(*file);
+  return WholeText(*file, Show(record.path));
 }
 
 arrow::Result<std::vector<std::string>> RunStore::List(std::string_view folder) const {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include <arrow/buffer.h>
 #include <nlohmann/json.hpp>
@@ -118,7 +119,17 @@ arrow::Result<SafetensorsHeader> ReadHeader(arrow::io::RandomAccessFile& file) {
     found.tensors.push_back(std::move(tensor));
   }
   std::sort(found.tensors.begin(), found.tensors.end(),
-            [](const TensorInfo& a, const TensorInfo& b) { return a.offset < b.offset; });
+            [](const TensorInfo& a, const TensorInfo& b) {
+              return std::pair(a.offset, a.num_bytes) < std::pair(b.offset, b.num_bytes);
+            });
+  // Tensors that share bytes could need far more memory than the file has.
+  std::int64_t end = data_begin;
+  for (const TensorInfo& tensor : found.tensors) {
+    if (tensor.offset < end) {
+      return arrow::Status::Invalid("tensor '", tensor.name, "' overlaps another one");
+    }
+    end = tensor.offset + tensor.num_bytes;
+  }
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coden/pipeline/error.h"
+#include "store/json_field_internal.h"
 #include "train/safetensors_internal.h"
 
 namespace coden {
@@ -65,15 +66,16 @@ double Score(const json& value) {
 
 TrainerMemory FromJson(const json& value) {
   TrainerMemory memory;
-  value.at("lesson").get_to(memory.lesson);
-  value.at("epoch").get_to(memory.epoch);
-  value.at("num_steps").get_to(memory.num_steps);
-  value.at("random").get_to(memory.random);
+  memory.lesson = JsonField(value, "lesson");
+  memory.epoch = JsonField(value, "epoch");
+  memory.num_steps = JsonField(value, "num_steps");
+  memory.random = JsonField(value, "random");
   for (const json& one : value.at("best"))
-    memory.best.push_back({one.at("epoch"), Score(one.at("validate_micro_f1")), {}});
+    memory.best.push_back(
+        {JsonField(one, "epoch"), Score(one.at("validate_micro_f1")), {}});
   for (const json& one : value.at("epochs"))
-    memory.epochs.push_back(
-        {one.at(0), one.at(1), Score(one.at(2)), Score(one.at(3)), one.at(4)});
+    memory.epochs.push_back({JsonField(one.at(0)), JsonField(one.at(1)), Score(one.at(2)),
+                             Score(one.at(3)), one.at(4)});
   return memory;
 }
 

@@ -39,13 +39,15 @@ void ChunkLoader::Load() {
     } catch (const std::exception&) {
       status = arrow::Status::OutOfMemory("no memory for the histories of a mini-batch");
     }
+    const bool loaded = status.ok();
     {
       const std::lock_guard lock(mutex_);
-      status_ = status;
+      // Moved, because a copy takes memory, and nothing may be thrown here.
+      status_ = std::move(status);
       ++num_loaded_;
     }
     changed_.notify_all();
-    if (!status.ok()) return;
+    if (!loaded) return;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/store/run_layout.h"
+#include "store/json_field_internal.h"
 #include "train/label_columns_internal.h"
 #include "train/safetensors_internal.h"
 
@@ -65,7 +66,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> ClassesFromJson(const ordered_json&
   }
   arrow::Int64Builder builder;
   for (const auto& value : values)
-    ARROW_RETURN_NOT_OK(builder.Append(value.get<std::int64_t>()));
+    ARROW_RETURN_NOT_OK(builder.Append(JsonField(value).As<std::int64_t>()));
   return builder.Finish();
 }
 
@@ -159,23 +160,23 @@ arrow::Result<ModelConfig> ModelConfigFromJson(const std::string& text,
         !Find(kGates, json.at("gate"), &options.gate)) {
       return damaged("this version does not know its model");
     }
-    json.at("embedding").get_to(config.embedding);
-    json.at("features").get_to(config.features);
+    config.embedding = JsonField(json, "embedding");
+    config.features = JsonField(json, "features");
     json.at("averages").get_to(options.averages);
-    json.at("states").get_to(options.states);
-    json.at("hidden").get_to(options.hidden);
-    json.at("layers").get_to(options.layers);
+    options.states = JsonField(json, "states");
+    options.hidden = JsonField(json, "hidden");
+    options.layers = JsonField(json, "layers");
     options.inputs = {config.embedding > 0, config.features > 0};
     if (const auto& labels = json.at("label_columns"); !labels.is_null()) {
-      labels.at("folds").get_to(options.label_columns);
+      options.label_columns = JsonField(labels, "folds");
       labels.at("alphas").get_to(options.label_alphas);
-      labels.at("windows").get_to(options.label_windows);
+      options.label_windows = JsonField(labels, "windows").As<std::vector<EventTime>>();
     }
     ARROW_ASSIGN_OR_RAISE(config.classes, ClassesFromJson(json.at("classes")));
-    json.at("run").get_to(config.run);
-    json.at("seed").get_to(config.seed);
-    json.at("prediction").get_to(config.prediction);
-    json.at("best_epoch").get_to(config.best_epoch);
+    config.run = JsonField(json, "run");
+    config.seed = JsonField(json, "seed");
+    config.prediction = JsonField(json, "prediction");
+    config.best_epoch = JsonField(json, "best_epoch");
     // Null where no node validates.
     if (const auto& score = json.at("validate_micro_f1"); !score.is_null())
       score.get_to(config.validate_micro_f1);

@@ -10,6 +10,7 @@
 #include "coden/pipeline/error.h"
 #include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
+#include "store/json_field_internal.h"
 #include "store/safetensors_header_internal.h"
 
 namespace coden {
@@ -97,9 +98,9 @@ arrow::Result<ModelProgress> LoadModelProgress(const RunStore& store,
     if (value.at("format_version") != kFormatVersion) return Damaged(store);
     ModelProgress progress;
     value.at("model").get_to(progress.model);
-    value.at("snapshot").get_to(progress.snapshot);
-    value.at("events").get_to(progress.events);
-    value.at("prediction").get_to(progress.prediction);
+    progress.snapshot = JsonField(value, "snapshot");
+    progress.events = JsonField(value, "events");
+    progress.prediction = JsonField(value, "prediction");
     return progress;
   } catch (const json::exception&) {
     return Damaged(store);

@@ -1,5 +1,9 @@
 #include "embed/column_spill_internal.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <numeric>
 
@@ -43,6 +47,19 @@ BatchPtr Embeddings(int first, int rows, int begin, int end) {
                                           numbers)});
 }
 
+// Let what is written to the open file `path` go to a device that is full.
+void PutFullDeviceBehind(const std::string& path) {
+  namespace fs = std::filesystem;
+  const int device = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(device, 0);
+  std::error_code ignored;
+  for (int file = 3; file < 1024; ++file) {
+    if (fs::read_symlink("/proc/self/fd/" + std::to_string(file), ignored) == path)
+      ASSERT_EQ(::dup2(device, file), file);
+  }
+  ::close(device);
+}
+
 class ColumnSpillTest : public ::testing::Test {
  protected:
   // Put the columns [begin, end) of `rows` rows aside, cut by `seed`.
@@ -77,6 +94,22 @@ class ColumnSpillTest : public ::testing::Test {
   TempDir folder_;
   std::vector<std::unique_ptr<ColumnSpill>> spills_;
 };
+
+TEST_F(ColumnSpillTest, IsForItsOwnerAloneWhateverTheMask) {
+  namespace fs = std::filesystem;
+  const mode_t mask = ::umask(0);
+  Spill(/*rows=*/3, /*begin=*/0, /*end=*/2);
+  ::umask(mask);
+  EXPECT_EQ(fs::status(folder_ / "columns-0").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(ColumnSpillTest, LeavesWhatALinkOfItsNameLeadsTo) {
+  const std::string victim = folder_.Write("victim", "of somebody else");
+  std::filesystem::create_symlink(victim, folder_ / "columns-0");
+  Spill(/*rows=*/3, /*begin=*/0, /*end=*/2);
+  EXPECT_EQ(std::filesystem::file_size(victim), 16u);
+}
 
 TEST_F(ColumnSpillTest, RowsComeBackWholeHoweverTheyAreCut) {
   for (std::uint32_t seed = 1; seed < 8; ++seed) {
@@ -119,11 +152,10 @@ TEST_F(ColumnSpillTest, AShortFileIsNoticed) {
 }
 
 TEST_F(ColumnSpillTest, AFullDiskIsAnErrorThatNamesTheFile) {
-  // The spill removes its path, which must never be the device itself.
   const std::string path = folder_ / "columns-0";
-  std::filesystem::create_symlink("/dev/full", path);
   const auto full = ColumnSpill::Create(path, 4);
   ASSERT_TRUE(full.ok());
+  PutFullDeviceBehind(path);
   const std::vector<float> numbers(4000);
   const arrow::Status status = (*full)->Write(numbers);
   EXPECT_EQ(FaultOf(status), Fault::kResources);

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 
-from kills import PROGRAM, coden, committed
+from scenarios import PROGRAM, coden, committed
 
 
 def race(num_races, writers=2):

@@ -52,6 +52,8 @@ TEST(LineStream, RefusesOrCountsBrokenLines) {
                        "'f', line 2: a line between rows must not be empty");
   ExpectInputErrorWith(Tidy("1,2,3\n\"a\nb\",5,6\n", kComma, &stop),
                        "'f', line 2: a quoted value must end in its line");
+  ExpectInputErrorWith(Tidy("1,2,3\n4,5,6\r7,8,9,10\n", kComma, &stop),
+                       "'f', line 2: a carriage return must not stand inside a line");
   RowProblems skip("'f'", OnRowError::kSkip);
   EXPECT_EQ(Tidy("1,2,3\n\n\n4,5,6\n\"a\nb\",5,6\n", kComma, &skip).ValueOrDie(),
             "1,1,2,3\n4,4,5,6\n");

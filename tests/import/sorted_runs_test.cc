@@ -1,6 +1,7 @@
 #include "import/sorted_runs_internal.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -68,6 +69,25 @@ class SortedRunsTest : public ::testing::Test {
   SilentProgress progress_;
   RunContext context_{&progress_};
 };
+
+TEST_F(SortedRunsTest, AreForTheirOwnerAloneWhateverTheMask) {
+  namespace fs = std::filesystem;
+  const mode_t mask = ::umask(0);
+  const auto store =
+      SortedRuns::Make({folder_, RunOrder::kByTime, /*run_bytes=*/64, 8}).ValueOrDie();
+  for (std::int64_t i = 0; i < 20; ++i) {
+    CODEN_EXPECT_OK(store->Append(BatchOf({{20 - i, i}, {i, i}})));
+  }
+  ::umask(mask);
+  int num_files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(std::string(folder_))) {
+    if (!entry.is_regular_file()) continue;
+    ++num_files;
+    EXPECT_EQ(entry.status().permissions(),
+              fs::perms::owner_read | fs::perms::owner_write);
+  }
+  EXPECT_GT(num_files, 0);
+}
 
 TEST_F(SortedRunsTest, SortsStablyForAnyNumberOfRuns) {
   // Few different times and many: ties across runs, and none.

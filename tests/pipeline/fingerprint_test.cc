@@ -1,5 +1,7 @@
 #include "coden/pipeline/fingerprint.h"
 
+#include <filesystem>
+
 #include "support/parquet.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
@@ -68,6 +70,30 @@ class FingerprintTest : public ::testing::Test {
   TempDir folder_;
   Settings settings_;
 };
+
+TEST_F(FingerprintTest, InputsThatAreWrittenAnewDoNotStay) {
+  const std::string log = settings_.input.edges;
+  settings_.input.edges = folder_ / "in";
+  settings_.input.features.clear();
+  settings_.input.labels.clear();
+  std::filesystem::remove(folder_ / "in/features.parquet");
+  std::filesystem::remove(folder_ / "in/labels.parquet");
+  const auto inputs = Compute().embed_inputs;
+  CODEN_EXPECT_OK(CheckInputsStay(settings_, inputs));
+  WriteIntegers(folder_ / "in/more.parquet",
+                {{"src", "[1]"}, {"dst", "[2]"}, {"time", "[5]"}});
+  CODEN_EXPECT_OK(CheckInputsStay(settings_, inputs));
+  // The same bytes, but nobody can know which ones were read.
+  std::filesystem::last_write_time(log, std::filesystem::file_time_type::min());
+  const auto expect_changed = [&] {
+    const std::string message = CheckInputsStay(settings_, inputs).message();
+    EXPECT_TRUE(message.starts_with("an input changed while it was read")) << message;
+    EXPECT_NE(message.find("'edges.parquet'"), message.npos) << message;
+  };
+  expect_changed();
+  std::filesystem::remove(log);
+  expect_changed();
+}
 
 TEST_F(FingerprintTest, AreSixteenDigitsAndTheSameEveryTime) {
   const Fingerprints prints = Compute();

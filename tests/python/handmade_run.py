@@ -88,7 +88,8 @@ class HandmadeRun:
             "notes": [],
             "files": list(self.files.values()),
         }
-        manifest = {"format_version": 3, "coden": "0.1.0", "parts": [part], **changes}
+        manifest = {"format_version": 3, "coden": "0.1.0", "number": self.commits}
+        manifest |= {"parts": [part], **changes}
         (self.folder / "_coden").mkdir(exist_ok=True)
         write_sealed(self.manifest(), manifest)
 

@@ -46,6 +46,8 @@ def test_damaged_manifests(made):
     manifest = made.manifest()
     manifest.write_text(manifest.read_text().replace("0.1.0", "0.2.0"))
     assert "it lacks the right checksum of itself" in error(coden.load, made.folder)
+    made.publish(number=7)
+    assert "is the text of another manifest: 7" in error(coden.load, made.folder)
     made.publish(format_version=1)
     assert "has a format this version does not know: 1" in error(coden.load, made.folder)
 

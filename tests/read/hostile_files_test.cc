@@ -15,6 +15,8 @@
 #include "coden/read/parquet_source.h"
 #include "coden/read/validation.h"
 #include "coden/report/inspect.h"
+#include "store/parquet_limits_internal.h"
+#include "support/status.h"
 
 namespace coden {
 namespace {
@@ -46,6 +48,15 @@ void NameColumns(const std::string& path, InputOptions* input) {
       if (arrow::is_integer(field->type()->id())) input->time = field->name();
     }
   }
+}
+
+TEST(UntrustedPool, RefusesWhatTheMachineDoesNotHave) {
+  std::uint8_t* data = nullptr;
+  const arrow::Status status = UntrustedPool()->Allocate(std::int64_t{1} << 57, &data);
+  EXPECT_TRUE(IsBeyondMemory(status)) << status;
+  EXPECT_FALSE(IsBeyondMemory(arrow::Status::OutOfMemory("malloc failed")));
+  CODEN_EXPECT_OK(UntrustedPool()->Allocate(64, &data));
+  UntrustedPool()->Free(data, 64);
 }
 
 TEST(HostileFiles, EndInAnErrorOrAListOfProblems) {

@@ -120,6 +120,18 @@ TEST(EdgeLog, NamesTheColumnsThereAreWhenOneIsMissing) {
                        "of: from, to");
 }
 
+TEST(EdgeLog, NamesAFewOfManyColumns) {
+  TempDir folder;
+  std::vector<std::pair<std::string, std::string>> columns;
+  for (int i = 0; i < 2000; ++i)
+    columns.emplace_back(std::string(100, 'x') + std::to_string(i), "[1]");
+  InputOptions input;
+  input.edges = WriteIntegers(folder / "wide.parquet", columns);
+  const auto status = EdgeLog::Open(input, EventMode::kInsert).status();
+  EXPECT_LT(status.message().size(), 900u);
+  EXPECT_TRUE(status.message().ends_with("x... and 1,988 more")) << status;
+}
+
 TEST(EdgeLog, SaysSoWhenAColumnIsThereTwice) {
   TempDir folder;
   InputOptions input;

@@ -259,6 +259,13 @@ TEST_F(ManifestTest, AnyChangedByteIsCorruption) {
   }
 }
 
+TEST_F(ManifestTest, TheTextOfAnotherManifestIsCorruption) {
+  folder_.Write(ManifestName(1), ManifestText({1, {Part("embed", "a")}}));
+  EXPECT_EQ(Load().number, 1);
+  CheckRefused(ManifestText({7, {Part("embed", "a")}}),
+               "is the text of another manifest, number 7");
+}
+
 TEST_F(ManifestTest, ANumberIsPublishedOnce) {
   CODEN_EXPECT_OK(Publish(0, "first"));
   Manifest late;

@@ -20,6 +20,10 @@ class DegreeGraph {
   /// Have at least `num_nodes` nodes.
   void Grow(NodeId num_nodes);
 
+  /// What the table of a graph of `arcs` arcs may allocate, beside what it has, before
+  /// `more` are added.
+  static std::int64_t GrowthBytes(std::int64_t arcs, std::int64_t more);
+
   std::int64_t out_degree(NodeId node) const { return degrees_[node]; }
 
   /// An arc and whether it is there. Valid until the graph changes.

@@ -27,6 +27,13 @@ arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
                                                 const Manifest& known = {},
                                                 bool known_first = true);
 
+/// Fail where one of `inputs` is no longer the file that ComputeFingerprints has seen:
+/// what was read in between may come from one and from the other. Called before every
+/// commit; looks at sizes and times of modification only. Files that are new do not
+/// count.
+arrow::Status CheckInputsStay(const Settings& settings,
+                              const std::vector<InputRecord>& inputs);
+
 /// The settings that decide the embedding, as `key = value` lines.
 std::string EmbedParameters(const Settings& settings);
 

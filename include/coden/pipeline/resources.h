@@ -51,6 +51,9 @@ int NumThreads(const Settings& settings);
 /// `run.memory_limit`, or what the machine has where that is 0.
 std::int64_t MemoryLimit(const Settings& settings);
 
+/// The memory that this process holds now, in bytes; 0 where nobody tells.
+std::int64_t ResidentMemory();
+
 /// The most memory that this process has held so far, in bytes; 0 where nobody tells.
 std::int64_t PeakMemory();
 

@@ -21,6 +21,7 @@ class ShiftedGraph {
                                             const GraphOptions& graph);
   virtual ~ShiftedGraph() = default;
 
+  virtual const GraphOptions& options() const = 0;
   virtual void Grow(NodeId num_nodes) = 0;
   /// See BasicEventGraph.
   virtual arrow::Status Apply(const EdgeEvent& event) = 0;

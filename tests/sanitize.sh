@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Build with sanitizers into a folder of its own and run the tests with them.
+#
+#     tests/sanitize.sh address [PYTEST ARGUMENT]...   address and undefined behaviour: everything
+#     tests/sanitize.sh thread                         data races: the core, without LibTorch
+#
+# Findings end a test, and with it this script. tests/sanitize/*.supp name what is left out, each
+# with its reason.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+kind=${1:?address or thread}
+shift
+bash tools/setup.sh
+
+build=build-$kind
+meson=.venv/bin/meson
+# Arrow's allocators hand out pieces of what they hold, where no sanitizer looks.
+export ARROW_DEFAULT_MEMORY_POOL=system
+
+if [[ $kind == address ]]; then
+  # The wheels are not instrumented: a vector that they grow and we read would look overrun.
+  export ASAN_OPTIONS=detect_container_overflow=0:allocator_may_return_null=1:halt_on_error=1
+  export LSAN_OPTIONS=suppressions=$PWD/tests/sanitize/leaks.supp:print_suppressions=0
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+  [[ -f $build/build.ninja ]] || "$meson" setup "$build" -Db_sanitize=address,undefined \
+    -Db_lundef=false -Doptimization=1 -Dcpp_args=-g1
+  "$meson" compile -C "$build"
+  "$meson" test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 6
+  CODEN_PROGRAM=$PWD/$build/coden CODEN_SANITIZED=address .venv/bin/python -m pytest -q -rs \
+    -p no:cacheprovider -n 2 --dist loadfile "${@:-tests}"
+else
+  # oneTBB keeps its promises between threads inside its library, so that must be instrumented too.
+  tbb=$PWD/$build-tbb
+  bash tests/sanitize/thread_tbb.sh "$tbb"
+  export TSAN_OPTIONS=suppressions=$PWD/tests/sanitize/threads.supp:halt_on_error=1:second_deadlock_stack=1
+  [[ -f $build/build.ninja ]] || PKG_CONFIG_PATH=$tbb/lib/pkgconfig "$meson" setup "$build" \
+    -Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Dcpp_args=-g1 -Dtrain=disabled
+  "$meson" compile -C "$build"
+  LD_LIBRARY_PATH=$tbb/lib "$meson" test -C "$build" --no-rebuild --print-errorlogs \
+    --timeout-multiplier 6
+fi
