@@ -20,7 +20,7 @@ constexpr int kFirstSlotsLog2 = 10;
 
 std::int64_t DegreeGraph::GrowthBytes(std::int64_t arcs, std::int64_t more) {
   const auto slots = [](std::int64_t keys) {
-    return std::bit_ceil(static_cast<std::uint64_t>(keys + keys / 3 + 1));
+    return std::bit_ceil(static_cast<std::uint64_t>(4 * keys + 2) / 3);
   };
   const std::uint64_t next = slots(arcs + more);
   return next == slots(arcs) ? 0

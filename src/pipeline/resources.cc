@@ -29,6 +29,11 @@ constexpr int RoundUp(int columns) {
   return (columns + kColumnStep - 1) / kColumnStep * kColumnStep;
 }
 
+// Numbers that a row of these columns takes: narrow blocks have 4 or 8.
+constexpr int Lanes(int columns) {
+  return columns <= 4 ? 4 : columns <= 8 ? 8 : RoundUp(columns);
+}
+
 // Peak of a pass over `columns` columns: the embedding and everything around it.
 std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   const std::int64_t row_group =
@@ -37,7 +42,8 @@ std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   return kFixedBytes + size.nodes * 48   // id map
          + row_group * size.columns * 4  // held until the row group is whole
          + held * (size.columns * 4 + 4) +
-         EmbeddingBytes(size.nodes, size.arcs, columns, size.threads, size.in_double);
+         EmbeddingBytes(size.nodes, size.arcs, columns, size.threads, size.in_double,
+                        size.symmetric);
 }
 
 std::int64_t NumberBytes(const SnapshotOptions& snapshot) {
@@ -55,19 +61,21 @@ std::int64_t PhysicalMemory() {
 }  // namespace
 
 std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
-                            int threads, bool in_double) {
+                            int threads, bool in_double, bool symmetric) {
   // Features and embedding; in double the float32 columns are still there while they
   // move.
   const std::int64_t value_bytes = in_double ? 4 + 4 + 4 + 8 : 4 + 4;
-  return nodes * RoundUp(columns) * value_bytes
+  const int block = std::min(kColumnStep, Lanes(columns));
+  return nodes * Lanes(columns) * value_bytes
          // Neighbours with the slack of growth, what they were before an update, and the
-         // plan of a sweep, twice while it is made.
-         + arcs * (7 + 4 + 8)
+         // plan of a sweep, twice while it is made; one for a symmetric graph is the copy
+         // that it is made from.
+         + arcs * (7 + 4 + (symmetric ? 4 : 8))
          // Heads of the lists, rows and degrees, the plan and what its making needs.
-         + nodes * (16 + 12 + 36 + 60)
+         + nodes * (16 + 12 + 36 + (symmetric ? 16 : 60))
          // A push keeps one row of doubles for each node it touches, and gives up before
          // it touches many.
-         + nodes * threads * (4 + 128 / 4);
+         + nodes * threads * (4 + block * 8 / 4);
 }
 
 int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {
@@ -87,6 +95,7 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
   size.columns = inputs.columns.size();
   size.threads = NumThreads(settings);
   size.in_double = settings.embed.epsilon < kFloatEpsilon;
+  size.symmetric = !settings.graph.directed;
   size.in_deltas = settings.snapshot.mode == SnapshotMode::kDelta;
   std::int64_t all_rows = 0;
   for (const SchedulePoint& point : schedule) {

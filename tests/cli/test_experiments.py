@@ -375,7 +375,7 @@ def test_a_cell_that_fails_does_not_take_the_others_with_it(suite, coden, inputs
     spoilt.write_text("not a run")
     words = inputs.flags(*SMALL, "--experiment.values", "0.5, 3", "--format", "json")
     outcome = coden("experiment", "lambda", *words, "--experiment.directory", suite.folder)
-    assert outcome.code == 1 and "failed: " in outcome.error
+    assert outcome.code == USAGE and "failed: " in outcome.error
     (row,) = json.loads(outcome.stdout)["lambda"]
     assert row["lambda"].removesuffix(" *") in ("0.5", "3")
 

@@ -90,5 +90,16 @@ TEST(DegreeGraph, MeansWhatADynamicGraphMeans) {
   }
 }
 
+TEST(DegreeGraph, SaysWhatItsTableMayAllocate) {
+  // Three of four slots are taken at most, and there are 2^k of them.
+  for (const std::int64_t slots : {std::int64_t{1} << 12, std::int64_t{1} << 28}) {
+    const std::int64_t full = slots / 4 * 3;
+    EXPECT_EQ(DegreeGraph::GrowthBytes(full - 100, 50), 0) << slots;
+    EXPECT_EQ(DegreeGraph::GrowthBytes(full - 100, 101), 2 * slots * 8) << slots;
+    EXPECT_EQ(DegreeGraph::GrowthBytes(full - 100, full + 100), 2 * slots * 8) << slots;
+    EXPECT_EQ(DegreeGraph::GrowthBytes(full - 100, full + 200), 4 * slots * 8) << slots;
+  }
+}
+
 }  // namespace
 }  // namespace coden

@@ -76,6 +76,7 @@ TEST(Resources, PassesAreAsFewAndAsEvenAsTheLimitAllows) {
     size.arcs = 10'000;
     size.columns = columns;
     size.threads = NumThreads({});
+    size.symmetric = true;
     return ColumnsPerPass(size, PassMemory(fits, columns) + bytes);
   };
   EXPECT_EQ(slice(172, 172), 172);

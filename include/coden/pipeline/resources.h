@@ -20,9 +20,10 @@ struct ResourceEstimate {
 };
 
 /// Memory that the solver and its graph take for a slice of `columns` columns.
-/// `in_double` is for an `embed.epsilon` that float32 cannot hold.
+/// `in_double` is for an `embed.epsilon` that float32 cannot hold, `symmetric` for a graph
+/// in which every arc has its reverse.
 std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
-                            int threads, bool in_double = false);
+                            int threads, bool in_double = false, bool symmetric = false);
 
 /// What the memory of a pass depends on, besides the columns it takes.
 struct EmbeddingSize {
@@ -32,6 +33,7 @@ struct EmbeddingSize {
   int columns = 0;                 ///< of a snapshot
   int threads = 1;
   bool in_double = false;  ///< `embed.epsilon` is below what float32 can hold
+  bool symmetric = false;  ///< `graph.directed` is off
   bool in_deltas = false;  ///< the writer holds the last full snapshot and the next one
 };
 
