@@ -195,7 +195,7 @@ arrow::Result<TrialResult> Laboratory::Measure(Trial* trial) {
 
 arrow::Result<TrialResult> Laboratory::ReadResult(const std::string& name) const {
   ARROW_ASSIGN_OR_RAISE(const std::string sealed, store_->ReadText(name));
-  ARROW_ASSIGN_OR_RAISE(const std::string text, Unseal(sealed, store_->Show(name)));
+  ARROW_ASSIGN_OR_RAISE(const std::string text, UnsealJson(sealed, store_->Show(name)));
   return TrialResultFromJson(text);
 }
 

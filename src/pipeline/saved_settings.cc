@@ -15,7 +15,7 @@ arrow::Result<std::optional<std::string>> LoadSavedSettings(const RunStore& stor
   if (!size) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const std::string sealed, store.ReadText(RunLayout::kSettings));
   ARROW_ASSIGN_OR_RAISE(std::string text,
-                        Unseal(sealed, store.Show(RunLayout::kSettings)));
+                        UnsealIni(sealed, store.Show(RunLayout::kSettings)));
   return text;
 }
 

@@ -237,7 +237,7 @@ arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store) {
     if (!text.ok() && attempt < kTries) continue;
     if (!text.ok()) return text.status();
     const std::string shown = store.Show(ManifestName(newest));
-    ARROW_ASSIGN_OR_RAISE(const std::string unsealed, Unseal(*text, shown));
+    ARROW_ASSIGN_OR_RAISE(const std::string unsealed, UnsealJson(*text, shown));
     ARROW_ASSIGN_OR_RAISE(Manifest manifest, ParseManifest(unsealed, newest, shown));
     store.Expect(manifest.AllFiles());
     return manifest;

@@ -39,25 +39,32 @@ bool HasForm(const Form& form, std::string_view sealed) {
          sealed.substr(form.before.size() + kDigits).starts_with(form.after);
 }
 
+arrow::Result<std::string> UnsealAs(const Form& form, std::string_view sealed,
+                                    const std::string& shown) {
+  if (!HasForm(form, sealed)) {
+    return CorruptionError("'", shown,
+                           "' is damaged or of another version of coden: it carries no "
+                           "checksum of itself; run with --force to rebuild");
+  }
+  std::string text(form.head);
+  text += sealed.substr(form.head.size() + form.size());
+  const auto digits = sealed.substr(form.head.size() + form.before.size(), kDigits);
+  if (HashOf(text.data(), text.size()) == digits) return text;
+  return CorruptionError("'", shown,
+                         "' is damaged: its contents do not have the checksum it "
+                         "carries; run with --force to rebuild");
+}
+
 }  // namespace
 
 std::string SealJson(std::string_view text) { return SealAs(kJson, text); }
 std::string SealIni(std::string_view text) { return SealAs(kIni, text); }
 
-arrow::Result<std::string> Unseal(std::string_view sealed, const std::string& shown) {
-  for (const Form& form : {kJson, kIni}) {
-    if (!HasForm(form, sealed)) continue;
-    std::string text(form.head);
-    text += sealed.substr(form.head.size() + form.size());
-    const auto digits = sealed.substr(form.head.size() + form.before.size(), kDigits);
-    if (HashOf(text.data(), text.size()) == digits) return text;
-    return CorruptionError("'", shown,
-                           "' is damaged: its contents do not have the checksum it "
-                           "carries; run with --force to rebuild");
-  }
-  return CorruptionError("'", shown,
-                         "' is damaged or of another version of coden: it carries no "
-                         "checksum of itself; run with --force to rebuild");
+arrow::Result<std::string> UnsealJson(std::string_view sealed, const std::string& shown) {
+  return UnsealAs(kJson, sealed, shown);
+}
+arrow::Result<std::string> UnsealIni(std::string_view sealed, const std::string& shown) {
+  return UnsealAs(kIni, sealed, shown);
 }
 
 }  // namespace coden

@@ -84,11 +84,11 @@ class ManifestTest : public ::testing::Test {
   // and, for the reason `part`, with the right one.
   void CheckDamaged(const std::string& text, const std::string& part) {
     CheckRefused(text, "carries no checksum");
-    CheckRefused(Sealed(text), part);
+    if (text.starts_with('{')) CheckRefused(Sealed(text), part);
   }
   static std::string Sealed(const std::string& text) {
     // The line of the checksum comes after the first one.
-    return text.starts_with('{') ? SealJson("{\n" + text.substr(1)) : SealIni(text);
+    return SealJson("{\n" + text.substr(1));
   }
   void CheckRefused(const std::string& text, const std::string& part) {
     SCOPED_TRACE(text);
@@ -197,7 +197,7 @@ TEST_F(ManifestTest, TextThatIsNotAManifestIsCorruption) {
 TEST_F(ManifestTest, AMissingKeyOrAWrongTypeIsCorruption) {
   Manifest staged{1, {Part("embed", "a")}};
   staged.parts[0].files[0].staged = "_coden/stage/1/schedule.parquet";
-  const json whole = json::parse(Unseal(ManifestText(staged), "it").ValueOrDie());
+  const json whole = json::parse(UnsealJson(ManifestText(staged), "it").ValueOrDie());
   const json::json_pointer objects[] = {
       json::json_pointer("/parts/0"), json::json_pointer("/parts/0/figures/1"),
       json::json_pointer("/parts/0/inputs/0"), json::json_pointer("/parts/0/files/0")};
@@ -220,7 +220,7 @@ TEST_F(ManifestTest, AMissingKeyOrAWrongTypeIsCorruption) {
 TEST_F(ManifestTest, ANameThatLeadsOutOfTheRunIsCorruption) {
   Manifest staged{1, {Part("embed", "a")}};
   staged.parts[0].files[0].staged = "_coden/stage/1/schedule.parquet";
-  const json whole = json::parse(Unseal(ManifestText(staged), "it").ValueOrDie());
+  const json whole = json::parse(UnsealJson(ManifestText(staged), "it").ValueOrDie());
   for (const std::string key : {"path", "staged"}) {
     for (const std::string name :
          {"", "/", "/etc/passwd", "..", "../other/schedule.parquet", "a/../../b", "a/..",

@@ -14,7 +14,8 @@ std::string SealJson(std::string_view text);
 std::string SealIni(std::string_view text);
 
 /// The text without its seal. A corruption error, which calls it `shown`, where it has
-/// none or is not what was sealed.
-arrow::Result<std::string> Unseal(std::string_view sealed, const std::string& shown);
+/// none of this form or is not what was sealed.
+arrow::Result<std::string> UnsealJson(std::string_view sealed, const std::string& shown);
+arrow::Result<std::string> UnsealIni(std::string_view sealed, const std::string& shown);
 
 }  // namespace coden
