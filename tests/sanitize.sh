@@ -35,7 +35,10 @@ else
   export TSAN_OPTIONS=suppressions=$PWD/tests/sanitize/threads.supp:halt_on_error=1:second_deadlock_stack=1
   [[ -f $build/build.ninja ]] || PKG_CONFIG_PATH=$tbb/lib/pkgconfig "$meson" setup "$build" \
     -Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Dcpp_args=-g1 -Dtrain=disabled
-  "$meson" compile -C "$build"
-  LD_LIBRARY_PATH=$tbb/lib "$meson" test -C "$build" --no-rebuild --print-errorlogs \
-    --timeout-multiplier 6
+  # Whatever crosses Arrow's thread pool, which is not instrumented, looks unordered: these are
+  # the kernels, and the threads and queues of our own.
+  ninja -C "$build" tests/test_{graph,sample,embed,pipeline}
+  export LD_LIBRARY_PATH=$tbb/lib CODEN_SOURCE_ROOT=$PWD
+  for part in graph sample embed; do "$build/tests/test_$part" --gtest_brief=1; done
+  "$build/tests/test_pipeline" --gtest_brief=1 --gtest_filter='Handover*:Runner*:MemoryGuard*'
 fi

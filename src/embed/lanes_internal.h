@@ -36,8 +36,9 @@ inline constexpr int kParts = kWidth / kPartWidth<kWidth>;
 }  // namespace coden
 
 /// Compile a function for the vector units that machines have; the loader picks one.
-/// Clang forgets the templates that a variant calls.
-#if defined(__x86_64__) && !defined(__clang__)
+/// Clang forgets the templates that a variant calls, and the loader picks before the
+/// thread sanitizer is ready to watch it.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define CODEN_VECTOR_VARIANTS [[gnu::target_clones("avx512f", "avx2", "default")]]
 #else
 #define CODEN_VECTOR_VARIANTS
