@@ -20,8 +20,8 @@ struct ResourceEstimate {
 };
 
 /// Memory that the solver and its graph take for a slice of `columns` columns.
-/// `in_double` is for an `embed.epsilon` that float32 cannot hold, `symmetric` for a graph
-/// in which every arc has its reverse.
+/// `in_double` is for an `embed.epsilon` that float32 cannot hold, `symmetric` for a
+/// graph in which every arc has its reverse.
 std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
                             int threads, bool in_double = false, bool symmetric = false);
 
