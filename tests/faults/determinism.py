@@ -1,6 +1,6 @@
 """One result for any number of threads and passes, run after run: equal bytes of every data file.
 
-    python tests/faults/determinism.py --sets dblp git_postgres
+    python tests/faults/determinism.py --sets brain git_postgres
 
 Threads 1, 2, 4 and 8, all columns at once and in four passes over the log, three times each: the
 snapshots, schedule, predictions, metrics, model and state must have one hash. What work took is
@@ -95,7 +95,7 @@ def compare(flags, threads=THREADS, passes=PASSES, repeats=3):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--sets", nargs="+", default=["dblp", "git_postgres"])
+    parser.add_argument("--sets", nargs="+", default=["brain", "git_postgres"])
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     for name in options.sets:
