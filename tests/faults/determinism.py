@@ -46,14 +46,16 @@ def needs_of(flags, limit):
 
 
 def limit_for(flags, passes):
-    """The largest memory limit, in MB, under which the embedding takes so many passes or more."""
+    """The largest memory limit, in MB, with which the embedding takes so many passes or more, and
+    how many it then takes."""
     low, high = 0, needs_of(flags, 64 << 10)[1]
     while high - low > 1:
         middle = (low + high) // 2
         found, _ = needs_of(flags, middle)
         low, high = (middle, high) if found >= passes else (low, middle)
-    assert needs_of(flags, low)[1] <= low, f"no memory limit gives {passes} passes"
-    return low
+    found, memory = needs_of(flags, low)
+    assert memory <= low, f"no memory limit gives {passes} passes"
+    return low, found
 
 
 def data_of(run, whole):
@@ -73,13 +75,13 @@ def compare(flags, threads=THREADS, passes=PASSES, repeats=3):
         for count in threads:
             # Threads need memory of their own.
             alone = [*flags, "--run.threads", count]
-            limit = f"{limit_for(alone, number)}MB" if number > 1 else "0"
+            limit, taken = limit_for(alone, number) if number > 1 else (0, 1)
             for _ in range(repeats):
                 with tempfile.TemporaryDirectory() as folder:
                     run = pathlib.Path(folder) / "run"
-                    limits = ["--run.memory_limit", limit, "--run.directory", run]
+                    limits = ["--run.memory_limit", f"{limit}MB", "--run.directory", run]
                     coden("run", *alone, *limits, "--quiet")
-                    for key, whole in ((number, True), ("any", False)):
+                    for key, whole in ((taken, True), ("any", False)):
                         found = data_of(run, whole)
                         expected = first.setdefault(key, found)
                         differing = {
@@ -87,7 +89,7 @@ def compare(flags, threads=THREADS, passes=PASSES, repeats=3):
                             for name in found.keys() | expected.keys()
                             if found.get(name) != expected.get(name)
                         }
-                        assert not differing, (number, count, sorted(differing)[:5])
+                        assert not differing, (taken, count, sorted(differing)[:5])
                     counts["runs"] += 1
                     counts["files compared"] += len(data_of(run, True))
     return counts
