@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Everything of docs/reliability.md in its long form: about three hours on two cores.
+# Everything of docs/reliability.md in its long form. `failures` alone, every position of every
+# call, is estimated at more than four hours on two cores.
 #
 #     tests/reliability.sh FOLDER [STEP]...     logs go to FOLDER; without steps all of them
 set -euo pipefail
@@ -24,7 +25,7 @@ determinism() { "$python" tests/faults/determinism.py; }
 address() { bash tests/sanitize.sh address; }
 thread() { bash tests/sanitize.sh thread; }
 load() { "$python" tests/faults/load.py --folder "$folder/load"; }
-security() { "$python" -m pytest -q -p no:cacheprovider tests/cli/test_security.py; }
+security() { "$python" -m pytest -q -p no:cacheprovider tests/cli/test_security{,_pages}.py; }
 
 steps=(hostile mutations fuzz properties failures kills races disks s3 determinism address thread load security)
 (($#)) && steps=("$@")
