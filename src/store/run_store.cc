@@ -97,6 +97,7 @@ arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenUnchec
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenChecked(
     std::string_view name, const FileRecord& record) const {
   auto opened = OpenUnchecked(name);
+  if (FaultOf(opened.status())) return opened.status();
   if (!opened.ok()) {
     return WithFault(opened.status(), Fault::kCorruption,
                      "cannot read '" + Show(record.path) + "': ");
