@@ -118,6 +118,8 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
                        [](ColumnTask task) { return task != ColumnTask::kLeave; });
   };
   if (rows.size() > 0 && std::any_of(tasks.begin(), tasks.end(), open)) {
+    // The plan takes the place of what the pushes have kept.
+    state.workspaces.clear();
     const SweepPlan plan =
         PlanSweeps(rows, state.degrees, state.rule, state.symmetry.holds());
     const auto sweep = [&](std::size_t first) {

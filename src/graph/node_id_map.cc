@@ -64,6 +64,11 @@ struct Int64Ids {
     return true;
   }
 
+  std::int64_t MemoryBytes() const {
+    return static_cast<std::int64_t>(ids.capacity() * sizeof(Key) +
+                                     near.capacity() * sizeof(NodeId));
+  }
+
   std::vector<Key> ids;
   std::vector<NodeId> near;  // by id
 };
@@ -80,12 +85,21 @@ struct StringIds {
   static std::shared_ptr<arrow::DataType> type() { return arrow::utf8(); }
   static Key Get(const Array& array, std::int64_t row) { return array.GetView(row); }
   static std::string Show(Key key) { return "'" + std::string(key) + "'"; }
-  Key Keep(Key key) { return ids.emplace_back(key); }
+  Key Keep(Key key) {
+    const std::string& kept = ids.emplace_back(key);
+    if (kept.capacity() > std::string().capacity())
+      outside += static_cast<std::int64_t>(kept.capacity()) + 1;
+    return kept;
+  }
   static NodeId Near(Key) { return kNoNode; }
   static bool KeepNear(Key, NodeId) { return false; }
+  std::int64_t MemoryBytes() const {
+    return static_cast<std::int64_t>(ids.size() * sizeof(std::string)) + outside;
+  }
 
   std::deque<std::string>
       ids;  // a deque never moves its strings, so views of them stay valid
+  std::int64_t outside = 0;  // letters that do not lie in their string
 };
 
 template <typename Store>
@@ -159,9 +173,17 @@ class HashNodeIdMap : public NodeIdMap {
     return typename Store::Hash()(store_.ids[node]);
   }
 
+  std::int64_t MemoryBytes() const override {
+    const auto slots = static_cast<std::int64_t>(index_.bucket_count());
+    return store_.MemoryBytes() + slots * kSlotBytes;
+  }
+
   std::string Show(NodeId node) const override { return Store::Show(store_.ids[node]); }
 
  private:
+  // A bucket of the table: key and index, and how far it is from its place.
+  static constexpr std::int64_t kSlotBytes = sizeof(std::pair<Key, NodeId>) + 8;
+
   // kNoNode for a new id of a frozen map.
   NodeId IndexOf(Key key) {
     const NodeId near = store_.Near(key);

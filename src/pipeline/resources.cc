@@ -22,6 +22,9 @@ constexpr std::int64_t kFixedBytes = 320'000'000;
 // Below it float32 cannot hold the error of features of unit scale (docs/performance.md).
 constexpr double kFloatEpsilon = 5e-8;
 
+// Of a neighbour in its list, with slack: at most 7 (dynamic_graph.cc).
+constexpr std::int64_t kNeighbourBytes = 7;
+
 // Passes take whole blocks of the solver.
 constexpr int kColumnStep = 16;
 
@@ -39,11 +42,9 @@ std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   const std::int64_t row_group =
       std::min(size.snapshot_rows, ParquetFileOptions().row_group_rows);
   const std::int64_t held = size.in_deltas ? 2 * size.snapshot_rows : 0;
-  return kFixedBytes + size.nodes * 48   // id map
-         + row_group * size.columns * 4  // held until the row group is whole
-         + held * (size.columns * 4 + 4) +
-         EmbeddingBytes(size.nodes, size.arcs, columns, size.threads, size.in_double,
-                        size.symmetric);
+  return kFixedBytes + size.id_bytes +
+         row_group * size.columns * 4  // held until the row group is whole
+         + held * (size.columns * 4 + 4) + EmbeddingBytes(size, columns);
 }
 
 std::int64_t NumberBytes(const SnapshotOptions& snapshot) {
@@ -60,22 +61,24 @@ std::int64_t PhysicalMemory() {
 
 }  // namespace
 
-std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
-                            int threads, bool in_double, bool symmetric) {
+std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns) {
   // Features and embedding; in double the float32 columns are still there while they
   // move.
-  const std::int64_t value_bytes = in_double ? 4 + 4 + 4 + 8 : 4 + 4;
+  const std::int64_t value_bytes = size.in_double ? 4 + 4 + 4 + 8 : 4 + 4;
+  // The plan of a sweep and what its making needs; one for a symmetric graph is the copy
+  // that it is made from.
+  const std::int64_t sweeps = size.arcs * (size.symmetric ? 4 : 8) +
+                              size.nodes * (36 + (size.symmetric ? 16 : 60));
+  // A push keeps one row of doubles for each node it touches, gives up before it touches
+  // many, and leaves nothing to the sweeps.
   const int block = std::min(kColumnStep, Lanes(columns));
-  return nodes * Lanes(columns) * value_bytes
-         // Neighbours with the slack of growth, what they were before an update, and the
-         // plan of a sweep, twice while it is made; one for a symmetric graph is the copy
-         // that it is made from.
-         + arcs * (7 + 4 + (symmetric ? 4 : 8))
-         // Heads of the lists, rows and degrees, the plan and what its making needs.
-         + nodes * (16 + 12 + 36 + (symmetric ? 16 : 60))
-         // A push keeps one row of doubles for each node it touches, and gives up before
-         // it touches many.
-         + nodes * threads * (4 + block * 8 / 4);
+  const std::int64_t pushes = size.nodes * size.threads * (4 + block * 8 / 4);
+  return size.nodes * Lanes(columns) * value_bytes
+         // Neighbours with the slack of growth, and what they were before an update.
+         + size.arcs * kNeighbourBytes +
+         size.arcs_before * 4
+         // Heads of the lists, rows and degrees.
+         + size.nodes * (16 + 12) + std::max(sweeps, pushes);
 }
 
 int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {
@@ -92,16 +95,25 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
   const int directions = settings.graph.directed ? 1 : 2;
   EmbeddingSize size;
   size.nodes = inputs.nodes->size();
+  size.id_bytes = inputs.nodes->MemoryBytes();
   size.columns = inputs.columns.size();
   size.threads = NumThreads(settings);
   size.in_double = settings.embed.epsilon < kFloatEpsilon;
   size.symmetric = !settings.graph.directed;
   size.in_deltas = settings.snapshot.mode == SnapshotMode::kDelta;
   std::int64_t all_rows = 0;
+  std::int64_t before = 0;
+  std::int64_t most_held = -1;
   for (const SchedulePoint& point : schedule) {
     const std::int64_t rows =
         labelled_only ? std::min(point.num_nodes, num_labelled) : point.num_nodes;
-    size.arcs = std::max(size.arcs, directions * point.num_edges);
+    const std::int64_t arcs = directions * point.num_edges;
+    if (arcs * (kNeighbourBytes + 4) + before * 4 > most_held) {
+      most_held = arcs * (kNeighbourBytes + 4) + before * 4;
+      size.arcs = arcs;
+      size.arcs_before = before;
+    }
+    before = arcs;
     size.snapshot_rows = std::max(size.snapshot_rows, rows);
     all_rows += rows;
   }

@@ -37,15 +37,18 @@ LabelEmbedderOptions LabelColumns(const Settings& settings, int num_classes,
 
 arrow::Status CheckLabelMemory(const Settings& settings, const CommittedRun& run,
                                const LabelEmbedderOptions& options) {
-  std::int64_t arcs = 0;
-  for (const SchedulePoint& point : run.schedule)
-    arcs = std::max(arcs, point.num_edges * (settings.graph.directed ? 1 : 2));
+  EmbeddingSize size;
+  size.nodes = run.inputs.nodes->size();
+  for (const SchedulePoint& point : run.schedule) {
+    size.arcs = std::max(size.arcs, point.num_edges * (settings.graph.directed ? 1 : 2));
+  }
+  size.arcs_before = size.arcs;
+  size.threads = NumThreads(settings);
+  size.symmetric = !settings.graph.directed;
   const auto engines =
       static_cast<std::int64_t>(options.windows.size() * options.alphas.size());
   const std::int64_t needed =
-      engines * EmbeddingBytes(run.inputs.nodes->size(), arcs,
-                               options.num_folds * options.num_classes,
-                               NumThreads(settings));
+      engines * EmbeddingBytes(size, options.num_folds * options.num_classes);
   const std::int64_t limit = MemoryLimit(settings);
   if (needed <= limit) return arrow::Status::OK();
   return ResourceError("label columns need about ", needed / 1'000'000, " MB for ",

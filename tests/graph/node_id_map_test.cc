@@ -157,5 +157,30 @@ TEST(NodeIdMap, KnowsWhichTypesAreIds) {
   }
 }
 
+TEST(NodeIdMap, KnowsWhatItTakes) {
+  const auto bytes_per_node = [](std::int64_t stride) {
+    constexpr std::int64_t kNodes = 100'000;
+    auto map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+    arrow::Int64Builder ids;
+    for (std::int64_t node = 0; node < kNodes; ++node)
+      EXPECT_TRUE(ids.Append(node * stride).ok());
+    std::vector<NodeId> ignored;
+    CODEN_EXPECT_OK(map->Encode(*ids.Finish().ValueOrDie(), &ignored));
+    return map->MemoryBytes() / kNodes;
+  };
+  // The id itself, and its place in an array or in a table that is never full.
+  EXPECT_GE(bytes_per_node(1), 12);
+  EXPECT_LE(bytes_per_node(1), 2 * 12);
+  EXPECT_GE(bytes_per_node(1'000'003), 8 + 24);
+
+  auto names = NodeIdMap::Make(arrow::utf8()).ValueOrDie();
+  const std::int64_t before = names->MemoryBytes();
+  arrow::StringBuilder name;
+  EXPECT_TRUE(name.Append(std::string(1000, 'x')).ok());
+  std::vector<NodeId> ignored;
+  CODEN_EXPECT_OK(names->Encode(*name.Finish().ValueOrDie(), &ignored));
+  EXPECT_GE(names->MemoryBytes() - before, 1000);
+}
+
 }  // namespace
 }  // namespace coden

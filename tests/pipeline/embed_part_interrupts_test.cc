@@ -56,8 +56,9 @@ class InterruptsTest : public GrowingRun {
     settings_.run.memory_limit = 0;
     const auto plan = PlanPipeline(settings_, {&watched_}).ValueOrDie();
     EXPECT_EQ(plan.resources.num_passes, 1);
-    return plan.resources.memory_bytes - EmbeddingBytes(plan.num_nodes, 0, 40, 2) +
-           EmbeddingBytes(plan.num_nodes, 0, 16, 2);
+    const EmbeddingSize size{.nodes = plan.num_nodes, .threads = 2};
+    return plan.resources.memory_bytes - EmbeddingBytes(size, 40) +
+           EmbeddingBytes(size, 16);
   }
 };
 

@@ -62,8 +62,9 @@ class EmbedPassTest : public ::testing::Test {
     const auto plan = PlanPipeline(settings_, {&steps_});
     EXPECT_TRUE(plan.ok()) << plan.status().ToString();
     EXPECT_EQ(plan->resources.num_passes, 1);
-    return plan->resources.memory_bytes - EmbeddingBytes(kNodes, 0, kColumns, 2) +
-           EmbeddingBytes(kNodes, 0, columns, 2);
+    const EmbeddingSize size{.nodes = kNodes, .threads = 2};
+    return plan->resources.memory_bytes - EmbeddingBytes(size, kColumns) +
+           EmbeddingBytes(size, columns);
   }
 
   arrow::Result<Manifest> Embed(const std::string& name,

@@ -9,6 +9,17 @@ namespace {
 
 constexpr std::int64_t kTooMuch = std::int64_t{1} << 60;
 
+std::unique_ptr<NodeIdMap> MakeNodes(int nodes) {
+  auto map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  arrow::Int64Builder ids;
+  for (int id = 0; id < nodes; ++id) EXPECT_TRUE(ids.Append(id).ok());
+  std::vector<NodeId> ignored;
+  CODEN_EXPECT_OK(map->Encode(*ids.Finish().ValueOrDie(), &ignored));
+  return map;
+}
+
+std::int64_t IdBytes(int nodes) { return MakeNodes(nodes)->MemoryBytes(); }
+
 // What a run needs whose snapshots have these edges, with `nodes` nodes in each.
 ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t>& edges,
                           bool directed = false, std::int64_t limit = 0,
@@ -19,11 +30,7 @@ ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t
   settings.graph.directed = directed;
   RunInputs inputs;
   inputs.columns = {0, columns};
-  inputs.nodes = NodeIdMap::Make(arrow::int64()).ValueOrDie();
-  arrow::Int64Builder ids;
-  for (int id = 0; id < nodes; ++id) EXPECT_TRUE(ids.Append(id).ok());
-  std::vector<NodeId> ignored;
-  CODEN_EXPECT_OK(inputs.nodes->Encode(*ids.Finish().ValueOrDie(), &ignored));
+  inputs.nodes = MakeNodes(nodes);
   Schedule schedule;
   for (const std::int64_t num_edges : edges) {
     SchedulePoint point;
@@ -34,13 +41,21 @@ ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t
   return EstimateResources(settings, inputs, schedule, /*num_labelled=*/0);
 }
 
+// Of an undirected graph.
+EmbeddingSize SizeOf(std::int64_t nodes, std::int64_t arcs) {
+  return {.nodes = nodes,
+          .arcs = arcs,
+          .snapshot_rows = nodes,
+          .threads = NumThreads({}),
+          .symmetric = true};
+}
+
 // Memory of a pass of `slice` of `columns` columns over a graph of 1000 nodes and 5000
 // edges.
 std::int64_t PassMemory(int slice, int columns) {
-  const int threads = NumThreads({});
-  return Estimate(1000, columns, {5000}).memory_bytes -
-         EmbeddingBytes(1000, 10'000, columns, threads) +
-         EmbeddingBytes(1000, 10'000, slice, threads);
+  const EmbeddingSize size = SizeOf(1000, 10'000);
+  return Estimate(1000, columns, {5000}).memory_bytes - EmbeddingBytes(size, columns) +
+         EmbeddingBytes(size, slice);
 }
 
 void ExpectRefused(const arrow::Status& status, const std::string& part) {
@@ -54,14 +69,24 @@ TEST(Resources, MemoryGrowsWithNodesColumnsAndTheLargestGraph) {
   EXPECT_GE(Estimate(2000, 16, {500, 5000}).memory_bytes - base, 1000 * 16 * 8);
   EXPECT_GE(Estimate(1000, 32, {500, 5000}).memory_bytes - base, 1000 * 16 * 8);
   EXPECT_GT(Estimate(1000, 16, {500, 6000}).memory_bytes, base);
-  EXPECT_LT(Estimate(1000, 16, {500, 5000}, /*directed=*/true).memory_bytes, base);
-  EXPECT_EQ(Estimate(1000, 16, {5000, 10, 500}).memory_bytes, base);
+  EXPECT_LT(Estimate(1000, 16, {500, 50'000}, /*directed=*/true).memory_bytes,
+            Estimate(1000, 16, {500, 50'000}).memory_bytes);
+}
+
+TEST(Resources, AnUpdateHoldsTheNeighboursOfTheSnapshotBefore) {
+  const auto memory = [](const std::vector<std::int64_t>& edges) {
+    return Estimate(1000, 16, edges).memory_bytes;
+  };
+  EXPECT_EQ(memory({500, 5000}) - memory({5000}), 2 * 500 * 4);
+  EXPECT_EQ(memory({4000, 5000}) - memory({5000}), 2 * 4000 * 4);
+  EXPECT_EQ(memory({4000, 5000, 10}), memory({4000, 5000}));
+  EXPECT_EQ(memory({5000, 10, 500}), memory({5000}));
 }
 
 TEST(Resources, ARowGroupOfWholeRowsIsHeldUntilItIsWritten) {
   const auto memory = [](int nodes, int columns) {
     return Estimate(nodes, columns, {10}).memory_bytes -
-           EmbeddingBytes(nodes, 20, columns, NumThreads({}));
+           EmbeddingBytes(SizeOf(nodes, 20), columns);
   };
   EXPECT_EQ(memory(1000, 48) - memory(1000, 16), 1000 * 32 * 4);
   // It has at most 2^18 rows.
@@ -71,12 +96,9 @@ TEST(Resources, ARowGroupOfWholeRowsIsHeldUntilItIsWritten) {
 TEST(Resources, PassesAreAsFewAndAsEvenAsTheLimitAllows) {
   // The slice of `columns` columns with `bytes` more than a pass of `fits` of them takes.
   const auto slice = [](int columns, int fits, std::int64_t bytes = 0) {
-    EmbeddingSize size;
-    size.nodes = size.snapshot_rows = 1000;
-    size.arcs = 10'000;
+    EmbeddingSize size = SizeOf(1000, 10'000);
+    size.id_bytes = IdBytes(1000);
     size.columns = columns;
-    size.threads = NumThreads({});
-    size.symmetric = true;
     return ColumnsPerPass(size, PassMemory(fits, columns) + bytes);
   };
   EXPECT_EQ(slice(172, 172), 172);
@@ -90,12 +112,12 @@ TEST(Resources, PassesAreAsFewAndAsEvenAsTheLimitAllows) {
 }
 
 TEST(Resources, ThePlanSaysWhatThePassesNeed) {
-  const auto all = Estimate(1000, 40, {500, 5000});
+  const auto all = Estimate(1000, 40, {5000, 500});
   EXPECT_EQ(all.num_passes, 1);
   EXPECT_EQ(all.columns_per_pass, 40);
   EXPECT_EQ(all.temporary_bytes, 0);
   const auto cut =
-      Estimate(1000, 40, {500, 5000}, /*directed=*/false, PassMemory(16, 40));
+      Estimate(1000, 40, {5000, 500}, /*directed=*/false, PassMemory(16, 40));
   EXPECT_EQ(cut.num_passes, 3);
   EXPECT_EQ(cut.columns_per_pass, 16);
   EXPECT_EQ(cut.memory_bytes, PassMemory(16, 40));

@@ -64,6 +64,9 @@ class NodeIdMap {
   /// Return a well-mixed hash of one id, the same on every machine.
   virtual std::uint64_t Hash(NodeId node) const = 0;
 
+  /// Bytes set aside for the map; of strings, also the letters that lie outside of them.
+  virtual std::int64_t MemoryBytes() const = 0;
+
   /// Show one id in a message.
   virtual std::string Show(NodeId node) const = 0;
 };

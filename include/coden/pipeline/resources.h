@@ -19,16 +19,12 @@ struct ResourceEstimate {
   int num_passes = 1;                ///< of the embedding over the log
 };
 
-/// Memory that the solver and its graph take for a slice of `columns` columns.
-/// `in_double` is for an `embed.epsilon` that float32 cannot hold, `symmetric` for a
-/// graph in which every arc has its reverse.
-std::int64_t EmbeddingBytes(std::int64_t nodes, std::int64_t arcs, int columns,
-                            int threads, bool in_double = false, bool symmetric = false);
-
 /// What the memory of a pass depends on, besides the columns it takes.
 struct EmbeddingSize {
   std::int64_t nodes = 0;
+  std::int64_t id_bytes = 0;       ///< of the map from ids to nodes
   std::int64_t arcs = 0;           ///< of the largest graph
+  std::int64_t arcs_before = 0;    ///< of the snapshot before it
   std::int64_t snapshot_rows = 0;  ///< of the largest snapshot
   int columns = 0;                 ///< of a snapshot
   int threads = 1;
@@ -36,6 +32,9 @@ struct EmbeddingSize {
   bool symmetric = false;  ///< `graph.directed` is off
   bool in_deltas = false;  ///< the writer holds the last full snapshot and the next one
 };
+
+/// Memory that the solver and its graph take for a slice of `columns` columns.
+std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns);
 
 /// How many columns to embed in one pass, for a peak within `limit` bytes: all of them,
 /// or a multiple of 16 that makes the fewest passes and these as even as can be. Where
