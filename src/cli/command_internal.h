@@ -53,6 +53,10 @@ std::string RenderAll(std::span<const ResultsTable> tables, TableFormat format);
 /// The commands, one file each.
 arrow::Status RunCommand(const CommandLine& line, const RunContext& context,
                          std::string* output);
+arrow::Status ScheduleCommand(const CommandLine& line, const RunContext& context,
+                              std::string* output);
+arrow::Status CommitCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output);
 arrow::Status EmbedCommand(const CommandLine& line, const RunContext& context,
                            std::string* output);
 arrow::Status TrainCommand(const CommandLine& line, const RunContext& context,

@@ -1,4 +1,5 @@
-// run, embed and train: the commands that bring a run directory up to date.
+// run, schedule, embed, commit and train: the commands that bring a run directory up to
+// date.
 
 #include "cli/command_internal.h"
 #include "cli/results_internal.h"
@@ -21,7 +22,8 @@ TrainStage TrainingOfThisBuild() {
 arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext& context,
                             std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
-  if (line.resume && (line.force || goal == Goal::kEmbed)) {
+  const bool trains = goal == Goal::kTrain || goal == Goal::kAll;
+  if (line.resume && (line.force || !trains)) {
     return UsageError(line.force ? "--resume goes on with a training that --force would "
                                    "throw away: give one of them"
                                  : "--resume is for `run` and `train`");
@@ -38,8 +40,9 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext
                                            " (`coden run --force` rebuilds the run)");
   }
   ARROW_ASSIGN_OR_RAISE(const Manifest manifest, std::move(up_to_date));
+  if (goal == Goal::kSchedule) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
-  ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, manifest, goal != Goal::kEmbed));
+  ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, manifest, trains));
   return arrow::Status::OK();
 }
 
@@ -50,8 +53,23 @@ arrow::Status RunCommand(const CommandLine& line, const RunContext& context,
   return BringUpToDate(line, Goal::kAll, context, output);
 }
 
+arrow::Status ScheduleCommand(const CommandLine& line, const RunContext& context,
+                              std::string* output) {
+  return BringUpToDate(line, Goal::kSchedule, context, output);
+}
+
+arrow::Status CommitCommand(const CommandLine& line, const RunContext& context,
+                            std::string* output) {
+  return BringUpToDate(line, Goal::kCommit, context, output);
+}
+
 arrow::Status EmbedCommand(const CommandLine& line, const RunContext& context,
                            std::string* output) {
+  if (!line.force) {
+    ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+    ARROW_ASSIGN_OR_RAISE(const bool slice, AsksForSlice(settings));
+    if (slice) return RunSlice(settings, context);
+  }
   return BringUpToDate(line, Goal::kEmbed, context, output);
 }
 

@@ -1,12 +1,10 @@
 #include <algorithm>
 
-#include <arrow/table.h>
-
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/resources.h"
 #include "coden/pipeline/schedule_pass.h"
-#include "coden/read/labels.h"
 #include "coden/report/printable.h"
+#include "coden/state/saved_slice.h"
 #include "coden/state/saved_work.h"
 #include "coden/store/commit.h"
 #include "coden/store/parquet_file.h"
@@ -14,25 +12,33 @@
 #include "coden/version.h"
 #include "pipeline/checkpointer_internal.h"
 #include "pipeline/embed_part_internal.h"
+#include "pipeline/scheduled_run_internal.h"
+#include "pipeline/slice_work_internal.h"
 
 namespace coden {
 
 namespace {
 
-arrow::Result<Schedule> ReadSchedule(const RunStore& store, std::string_view name) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name));
-  return ScheduleFromTable(*table);
+std::vector<ColumnRange> Cut(const std::vector<ColumnRange>& ranges, int width) {
+  std::vector<ColumnRange> pieces;
+  for (const ColumnRange& range : ranges) {
+    for (int begin = range.begin; begin < range.end; begin += width)
+      pieces.push_back({begin, std::min(begin + width, range.end)});
+  }
+  return pieces;
 }
 
 class EmbedPart {
  public:
   EmbedPart(const Settings& settings, const Fingerprints& prints, RunStore& store,
-            Manifest* manifest, const RunContext& context, Operator* before_writer)
+            Manifest* manifest, const RunContext& context, EmbedExtent extent,
+            Operator* before_writer)
       : settings_(settings),
         prints_(prints),
         store_(store),
         manifest_(manifest),
         context_(context),
+        extent_(extent),
         before_writer_(before_writer) {}
 
   // Everything from the start of the log. Whatever can refuse the run comes before the
@@ -46,12 +52,17 @@ class EmbedPart {
     ARROW_RETURN_NOT_OK(Withdraw(
         store_, {kEmbedPart, kTrainPart, kTrainingPart, kPredictPart}, manifest_));
     ARROW_RETURN_NOT_OK(Recover(store_, manifest_));
+    ARROW_RETURN_NOT_OK(RemoveSlicesBut(store_, {}, {}));
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
     return EmbedRest({});
   }
 
   // Finish the schedule there is, then go on with what was added to the inputs.
   arrow::Status GoOn(const PartRecord& existing, InputChange change) {
+    if (!existing.complete && extent_ == EmbedExtent::kSchedule) {
+      context_.progress->Note("the schedule is there, and is not embedded yet: kept");
+      return arrow::Status::OK();
+    }
     if (!existing.complete) {
       ARROW_RETURN_NOT_OK(OpenEarlier(existing, change.verify_log));
       context_.progress->Note(
@@ -61,20 +72,18 @@ class EmbedPart {
       ARROW_RETURN_NOT_OK(EmbedRest(existing.notes));
       change.verify_log = false;
     }
-    return change.grown ? Append(change.verify_log) : arrow::Status::OK();
+    return change.grown && extent_ != EmbedExtent::kJoin ? Append(change.verify_log)
+                                                         : arrow::Status::OK();
   }
 
  private:
-  // Go to where the last commit left the run; refuse inputs that contradict it.
   arrow::Status OpenEarlier(const PartRecord& existing, bool verify_log) {
-    ARROW_RETURN_NOT_OK(LoadState());
-    const EarlierRun earlier{store_, progress_, EdgeFiles(existing.inputs)};
-    ARROW_ASSIGN_OR_RAISE(inputs_, RunInputs::Open(settings_, &earlier));
-    if (progress_.num_snapshots > 0 &&
-        static_cast<int>(progress_.engine.bounds.size()) != inputs_.columns.size()) {
-      return Contradiction();
-    }
-    return CheckHistory(settings_, inputs_, progress_, verify_log);
+    ARROW_ASSIGN_OR_RAISE(ScheduledRun run,
+                          OpenScheduledRun(settings_, store_, existing, verify_log));
+    inputs_ = std::move(run.inputs);
+    schedule_ = std::move(run.schedule);
+    progress_ = std::move(run.progress);
+    return arrow::Status::OK();
   }
 
   // Only the rows that were added to the log of the earlier run.
@@ -108,39 +117,14 @@ class EmbedPart {
     return EmbedRest(notes);
   }
 
-  arrow::Status Contradiction() const {
-    return CorruptionError("the state of '", store_.Show(),
-                           "' contradicts itself; rebuild the run with --force");
-  }
-
-  arrow::Status LoadState() {
-    ARROW_ASSIGN_OR_RAISE(const std::string text, store_.ReadText(RunLayout::kProgress));
-    ARROW_ASSIGN_OR_RAISE(progress_,
-                          ProgressFromJson(text, store_.Show(RunLayout::kProgress)));
-    ARROW_ASSIGN_OR_RAISE(schedule_, ReadSchedule(store_, RunLayout::kPlan));
-    if (progress_.num_snapshots > static_cast<int>(schedule_.size()) ||
-        progress_.sampler.num_snapshots != static_cast<int>(schedule_.size())) {
-      return Contradiction();
-    }
-    if (progress_.num_snapshots == 0) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(const Schedule done,
-                          ReadSchedule(store_, RunLayout::kSchedule));
-    if (static_cast<int>(done.size()) != progress_.num_snapshots) return Contradiction();
-    std::copy(done.begin(), done.end(), schedule_.begin());
-    return arrow::Status::OK();
-  }
-
-  // How many columns at a time, for the snapshots that are still to come.
+  // How many columns at a time, for the snapshots that are still to come. Those who embed
+  // slices see to their own memory.
   arrow::Status Plan(const RunProgress& progress) {
-    std::int64_t num_labelled = 0;
-    if (!settings_.input.labels.empty()) {
-      ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings_.input));
-      num_labelled = labels.nodes->size();
-    }
-    const Schedule rest(schedule_.begin() + progress.num_snapshots, schedule_.end());
-    const ResourceEstimate needs =
-        EstimateResources(settings_, inputs_, rest, num_labelled);
+    ARROW_ASSIGN_OR_RAISE(
+        const ResourceEstimate needs,
+        EstimateRest(settings_, inputs_, schedule_, progress.num_snapshots));
     columns_per_pass_ = needs.columns_per_pass;
+    if (extent_ != EmbedExtent::kSnapshots) return arrow::Status::OK();
     return CheckResources(settings_, needs);
   }
 
@@ -191,6 +175,7 @@ class EmbedPart {
 
   // Embed the snapshots of the schedule that are not there yet.
   arrow::Status EmbedRest(std::vector<std::string> notes) {
+    if (extent_ == EmbedExtent::kSchedule) return arrow::Status::OK();
     const PartRecord open = *manifest_->Find(kEmbedPart);
     if (notes.empty()) notes = open.notes;
     ARROW_ASSIGN_OR_RAISE(
@@ -198,15 +183,13 @@ class EmbedPart {
         LoadWork(store_, open.FindFile(RunLayout::kWork), progress_.num_snapshots));
     Checkpointer checkpointer(store_, manifest_, schedule_, progress_, earlier_work,
                               settings_);
+    const EmbedTask task{
+        schedule_,
+        progress_,
+        {open.fingerprint, open.parameters, InputFingerprint(open.inputs)},
+        before_writer_};
     ARROW_ASSIGN_OR_RAISE(const EmbedPassResult embedded,
-                          RunEmbedPasses(settings_, inputs_,
-                                         {schedule_,
-                                          progress_,
-                                          {open.fingerprint, open.parameters,
-                                           InputFingerprint(open.inputs)},
-                                          columns_per_pass_,
-                                          before_writer_},
-                                         store_, checkpointer, context_));
+                          EmbedColumns(open, task, checkpointer));
     const auto& bounds = embedded.error_bounds;
     const double worst =
         bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
@@ -225,7 +208,44 @@ class EmbedPart {
     part.figures = figures_.empty() ? open.figures : figures_;
     part.figures.insert(part.figures.end(), embedded.figures.begin(),
                         embedded.figures.end());
-    return checkpointer.Finish(embedded, std::move(part));
+    ARROW_RETURN_NOT_OK(checkpointer.Finish(embedded, std::move(part)));
+    return RemoveSlicesBut(store_, {}, {});
+  }
+
+  // In one pass where all columns fit and none are there; otherwise those that are not
+  // there, slice by slice, and then all from their slices.
+  arrow::Result<EmbedPassResult> EmbedColumns(const PartRecord& open,
+                                              const EmbedTask& task,
+                                              Checkpointer& checkpointer) {
+    const std::string schedule = ScheduleId(open);
+    ARROW_ASSIGN_OR_RAISE(std::vector<SavedSlice> slices, LoadSlices(store_, schedule));
+    const std::vector<ColumnRange> missing = MissingColumns(inputs_.columns, &slices);
+    if (extent_ == EmbedExtent::kJoin && !missing.empty()) {
+      std::string list;
+      for (const ColumnRange& columns : missing) {
+        list += (list.empty() ? "" : ", ") + std::to_string(columns.begin) + ":" +
+                std::to_string(columns.end);
+      }
+      return UsageError(
+          "not all columns of the schedule in '", store_.Show(),
+          "' are embedded yet; `coden embed --embed.columns A:B` does: ", list);
+    }
+    if (slices.empty() && columns_per_pass_ >= inputs_.columns.size())
+      return RunEmbedPass(settings_, inputs_, task, store_, checkpointer, context_);
+    ARROW_RETURN_NOT_OK(RemoveSlicesBut(store_, schedule, slices));
+    const std::vector<ColumnRange> pieces = Cut(missing, columns_per_pass_);
+    const std::size_t all = slices.size() + pieces.size();
+    for (const ColumnRange& columns : pieces) {
+      const std::string step =
+          "embed " + std::to_string(slices.size() + 1) + "/" + std::to_string(all);
+      ARROW_ASSIGN_OR_RAISE(
+          slices.emplace_back(),
+          MakeSlice(settings_, inputs_, task, columns, open, step, store_, context_));
+    }
+    std::sort(slices.begin(), slices.end(), [](const auto& one, const auto& other) {
+      return one.columns.begin < other.columns.begin;
+    });
+    return RunJoinPass(settings_, inputs_, task, slices, store_, checkpointer, context_);
   }
 
   // The inputs were written anew, or have rows that change nothing.
@@ -245,6 +265,7 @@ class EmbedPart {
   RunStore& store_;
   Manifest* manifest_;
   const RunContext& context_;
+  const EmbedExtent extent_;
   Operator* before_writer_;
   RunInputs inputs_;
   Schedule schedule_;
@@ -277,8 +298,8 @@ arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> 
 arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
                                      Manifest* manifest, const RunContext& context,
-                                     Operator* before_writer) {
-  EmbedPart work(settings, prints, store, manifest, context, before_writer);
+                                     EmbedExtent extent, Operator* before_writer) {
+  EmbedPart work(settings, prints, store, manifest, context, extent, before_writer);
   const PartRecord* found = manifest->Find(kEmbedPart);
   if (found == nullptr || rebuild) return work.Rebuild();
   const PartRecord existing = *found;

@@ -11,6 +11,13 @@
 
 namespace coden {
 
+/// How far to bring the embedding.
+enum class EmbedExtent {
+  kSchedule,  ///< to a schedule whose slices others embed
+  kJoin,      ///< to snapshots, from slices that are all there
+  kSnapshots,
+};
+
 /// Bring the part `embed` of the run up to date and commit it:
 ///   - nothing there, or `rebuild`: schedule and embed the log from its start;
 ///   - a schedule that is not embedded to its end: go on where the last commit was;
@@ -21,6 +28,7 @@ namespace coden {
 arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
                                      Manifest* manifest, const RunContext& context,
+                                     EmbedExtent extent = EmbedExtent::kSnapshots,
                                      Operator* before_writer = nullptr);
 
 /// The error of a run directory whose embedding was made in another way.

@@ -1,12 +1,10 @@
-// The second pass over the log, which replays it against the schedule, once or for one
-// slice of the columns after another. What it is made of is decided here, in flow order.
+// The second pass over the log, which replays it against the schedule: for all columns,
+// or for a slice of them that waits for the others. What a pass is made of is decided
+// here, in flow order.
 
 #include "coden/pipeline/embed_pass.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 #include <optional>
 
@@ -17,8 +15,7 @@
 #include "coden/snapshot/node_filter.h"
 #include "coden/state/saved_columns.h"
 #include "coden/state/saved_graph.h"
-#include "coden/store/run_layout.h"
-#include "embed/column_spill_internal.h"
+#include "state/slice_rows_internal.h"
 
 namespace coden {
 
@@ -34,114 +31,100 @@ std::string BoundText(const std::vector<double>& bounds) {
   return "error bound " + FormatScientific(worst, 1) + " per node";
 }
 
-std::vector<ColumnRange> Slices(const ColumnRange& columns, int width) {
-  std::vector<ColumnRange> slices;
-  for (int begin = columns.begin; begin < columns.end; begin += width) {
-    slices.push_back({begin, std::min(begin + width, columns.end)});
-  }
-  return slices;
-}
+arrow::Status Discard(const BatchPtr&) { return arrow::Status::OK(); }
 
-// Where the columns of a slice wait: in the run's stage, which a killed run's successor
-// clears, or on the local disk where the run is elsewhere.
-std::string SpillPath(const RunStore& store, int first_column) {
-  const std::string name = "columns-" + std::to_string(first_column) + ".f32";
-  if (store.local()) return store.LocalPath(std::string(RunLayout::kStage) + "/" + name);
-  std::error_code failed;
-  std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
-  if (failed) folder = "/tmp";
-  return (folder / ("coden-" + std::to_string(::getpid()) + "-" + name)).string();
-}
-
-// One embedder for each slice, all of which replay the same rows.
-class EmbedPasses {
+// Passes on the rows of nodes that snapshots have: all, or the labelled ones.
+class RowChoice {
  public:
-  EmbedPasses(const Settings& settings, RunInputs& inputs, const EmbedTask& task,
-              RunStore& store, EmbedObserver& observer, const RunContext& context)
+  arrow::Status Open(const Settings& settings) {
+    if (settings.snapshot.nodes != SnapshotNodes::kLabelled) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(labels_, ReadLabels(settings.input));
+    filter_.emplace(*labels_.nodes);
+    return arrow::Status::OK();
+  }
+  void AddTo(std::vector<Operator*>* stages) {
+    if (filter_) stages->push_back(&*filter_);
+  }
+
+ private:
+  Labels labels_;
+  std::optional<NodeFilter> filter_;
+};
+
+// Writes snapshots and keeps what is to be said of them.
+class SnapshotOutlet {
+ public:
+  SnapshotOutlet(const Settings& settings, const RunInputs& inputs, const EmbedTask& task,
+                 RunStore& store, EmbedObserver& observer)
+      : task_(task),
+        writer_(settings.snapshot, store, task.schedule, *inputs.nodes,
+                inputs.columns.size(), task.provenance, task.progress.num_snapshots,
+                [this, &observer](WrittenSnapshot written) {
+                  bytes_ += written.file.size;
+                  errors_added_.push_back(written.error_added);
+                  return observer.OnWritten(std::move(written));
+                }) {}
+
+  void AddTo(std::vector<Operator*>* stages) {
+    if (task_.before_writer != nullptr) stages->push_back(task_.before_writer);
+    stages->push_back(&writer_);
+  }
+
+  // The worst column of the embedding need not be the one that lost most: the sum of
+  // both is a bound for every column.
+  void AddErrors(std::vector<double>* bounds) const {
+    for (std::size_t i = 0; i < bounds->size(); ++i) (*bounds)[i] += errors_added_[i];
+  }
+
+  StageFigure Figure(double seconds) const {
+    return {"snapshot",
+            CountOf(static_cast<std::int64_t>(errors_added_.size()), "snapshots"),
+            CountOf((bytes_ + 500'000) / 1'000'000, "MB"), seconds, PeakMemory()};
+  }
+
+ private:
+  const EmbedTask& task_;
+  std::int64_t bytes_ = 0;
+  std::vector<double> errors_added_;  // of every snapshot that was written
+  SnapshotWriter writer_;
+};
+
+// One pass over the log, with an embedder for some of the columns.
+class LogReplay {
+ public:
+  LogReplay(const Settings& settings, RunInputs& inputs, const EmbedTask& task,
+            const RunStore& store, const RunContext& context)
       : settings_(settings),
         inputs_(inputs),
         task_(task),
         store_(store),
-        observer_(observer),
-        context_(context),
-        slices_(Slices(inputs.columns, task.columns_per_pass)) {}
+        context_(context) {}
 
-  arrow::Result<EmbedPassResult> Run() {
+  arrow::Status MakeEmbedder(const ColumnRange& columns,
+                             std::function<arrow::Status(int)> after_snapshot = {}) {
     // Stages on different threads share the node ids.
     inputs_.nodes->Freeze();
-    SnapshotWriter writer(settings_.snapshot, store_, task_.schedule, *inputs_.nodes,
-                          inputs_.columns.size(), task_.provenance,
-                          task_.progress.num_snapshots, [this](WrittenSnapshot written) {
-                            bytes_ += written.file.size;
-                            errors_added_.push_back(written.error_added);
-                            return observer_.OnWritten(std::move(written));
-                          });
-    Labels labels;
-    std::optional<NodeFilter> filter;
-    if (settings_.snapshot.nodes == SnapshotNodes::kLabelled) {
-      ARROW_ASSIGN_OR_RAISE(labels, ReadLabels(settings_.input));
-      filter.emplace(*labels.nodes);
-    }
-
-    std::vector<std::unique_ptr<ColumnSpill>> spills;
-    for (const ColumnRange& slice : slices_) {
-      std::vector<Operator*> outlet;
-      if (filter) outlet.push_back(&*filter);
-      std::optional<ColumnSpiller> spiller;
-      std::optional<ColumnJoiner> joiner;
-      if (slice.end < inputs_.columns.end) {
-        ARROW_ASSIGN_OR_RAISE(
-            auto spill,
-            ColumnSpill::Create(SpillPath(store_, slice.begin), slice.size()));
-        outlet.push_back(&spiller.emplace(*spills.emplace_back(std::move(spill))));
-      } else {
-        if (!spills.empty()) outlet.push_back(&joiner.emplace(spills));
-        if (task_.before_writer != nullptr) outlet.push_back(task_.before_writer);
-        outlet.push_back(&writer);
-      }
-      ARROW_RETURN_NOT_OK(RunSlice(slice, outlet));
-    }
-    // The worst column of the embedding need not be the one that lost most: the sum of
-    // both is a bound for every column.
-    for (std::size_t i = 0; i < result_.error_bounds.size(); ++i)
-      result_.error_bounds[i] += errors_added_[i];
-    AddFigures();
-    return std::move(result_);
-  }
-
- private:
-  bool one_pass() const { return slices_.size() == 1; }
-
-  arrow::Result<std::unique_ptr<Embedder>> MakeEmbedder(const ColumnRange& slice) {
     const int done = task_.progress.num_snapshots;
-    EmbedderOptions options{settings_.embed, settings_.graph, slice, context_.stop,
+    EmbedderOptions options{settings_.embed, settings_.graph, columns, context_.stop,
                             inputs_.columns.size()};
     for (NodeId node = 0; node < static_cast<NodeId>(inputs_.saved.size()); ++node) {
       const std::int32_t since = inputs_.saved[node].features_since;
       if (since >= 0 && since <= done) options.initial_nodes.push_back(node);
     }
-    if (one_pass()) {
-      options.after_snapshot = [this](int snapshot) {
-        return observer_.OnEmbedded(snapshot, *embedder_);
-      };
-    }
-    ARROW_ASSIGN_OR_RAISE(
-        auto embedder,
-        Embedder::Make(options, task_.schedule, inputs_.features, *inputs_.nodes));
-    if (done > 0) {
-      ARROW_RETURN_NOT_OK(embedder->ContinueAfter(done));
-      ARROW_RETURN_NOT_OK(LoadGraph(store_, *embedder));
-      // Saved columns are numbered within the run's.
-      const int first = inputs_.columns.begin;
-      ARROW_RETURN_NOT_OK(LoadColumns(
-          store_, task_.progress, {slice.begin - first, slice.end - first}, *embedder));
-    }
-    return embedder;
+    options.after_snapshot = std::move(after_snapshot);
+    ARROW_ASSIGN_OR_RAISE(embedder_, Embedder::Make(options, task_.schedule,
+                                                    inputs_.features, *inputs_.nodes));
+    if (done == 0) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(embedder_->ContinueAfter(done));
+    ARROW_RETURN_NOT_OK(LoadGraph(store_, *embedder_));
+    return LoadColumns(store_, task_.progress, OfTheRun(columns), *embedder_);
   }
 
-  // Replay the log for the columns of `slice` and send every snapshot through `outlet`.
-  arrow::Status RunSlice(const ColumnRange& slice, std::span<Operator* const> outlet) {
-    ARROW_ASSIGN_OR_RAISE(embedder_, MakeEmbedder(slice));
+  const Embedder& embedder() const { return *embedder_; }
+
+  // Send every snapshot through `outlet`. Returns the seconds that the outlet was at
+  // work.
+  arrow::Result<double> Run(const std::string& step, std::span<Operator* const> outlet) {
     const int done = task_.progress.num_snapshots;
     const std::int64_t first_row =
         task_.progress.RowAfter(done == 0 ? 0 : task_.schedule[done - 1].events);
@@ -154,90 +137,159 @@ class EmbedPasses {
         inputs_.log.Scan(
             std::min<std::int64_t>(settings_.input.batch_rows, kEmbedBatchRows),
             first_row, end_row));
-    std::string step = "embed";
-    if (!one_pass()) {
-      const auto number =
-          &*std::find_if(slices_.begin(), slices_.end(),
-                         [&](const auto& s) { return s.begin == slice.begin; }) -
-          slices_.data() + 1;
-      step += " " + std::to_string(number) + "/" + std::to_string(slices_.size());
-    }
     context_.progress->Begin(step, "rows", end_row - first_row);
     std::vector<Operator*> stages = {&reader, embedder_.get()};
     stages.insert(stages.end(), outlet.begin(), outlet.end());
-    const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
     ARROW_ASSIGN_OR_RAISE(const PassTimes times,
-                          coden::Run(*source, stages, discard, context_,
+                          coden::Run(*source, stages, Discard, context_,
                                      {.read_ahead_of = 1, .write_behind_from = 2}));
-    embed_seconds_ += times.source + times.stages[0] + times.stages[1];
-    outlet_seconds_ += std::accumulate(times.stages.begin() + 2, times.stages.end(), 0.0);
+    seconds_ = times.source + times.stages[0] + times.stages[1];
     const std::vector<double>& bounds = embedder_->figures().error_bounds;
-    result_.error_bounds.resize(bounds.size(), 0.0);
-    for (std::size_t i = 0; i < bounds.size(); ++i)
-      result_.error_bounds[i] = std::max(result_.error_bounds[i], bounds[i]);
-    const std::vector<SolveWork>& work = embedder_->figures().work;
-    result_.work.resize(work.size());
-    for (std::size_t i = 0; i < work.size(); ++i) result_.work[i].Add(work[i]);
     context_.progress->End(
         CountOf(static_cast<std::int64_t>(bounds.size()), "snapshots") + " of " +
-        CountOf(slice.size(), "columns") + ", " + BoundText(bounds));
-    return KeepState(slice);
+        CountOf(embedder_->engine().num_columns(), "columns") + ", " + BoundText(bounds));
+    return std::accumulate(times.stages.begin() + 2, times.stages.end(), 0.0);
   }
 
-  arrow::Status KeepState(const ColumnRange& slice) {
-    const ColumnRange columns{slice.begin - inputs_.columns.begin,
-                              slice.end - inputs_.columns.begin};
-    ARROW_ASSIGN_OR_RAISE(auto numbers, StageColumns(store_, *embedder_, columns));
-    result_.state.push_back(std::move(numbers));
-    result_.column_files.push_back(columns);
-    const EngineMemory memory = embedder_->engine().Memory();
-    EngineMemory& all = result_.engine;
-    all.pushed = memory.pushed;
-    all.bounds.insert(all.bounds.end(), memory.bounds.begin(), memory.bounds.end());
-    all.in_double.insert(all.in_double.end(), memory.in_double.begin(),
-                         memory.in_double.end());
-    if (slice.end < inputs_.columns.end) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(auto graph, StageGraph(store_, *embedder_));
-    result_.state.insert(result_.state.end(), graph.begin(), graph.end());
-    return arrow::Status::OK();
+  // What the pass leaves, but for its rows.
+  arrow::Result<SavedSlice> Leave(RunStore& store) const {
+    SavedSlice slice;
+    slice.columns = embedder_->options().columns;
+    slice.error_bounds = embedder_->figures().error_bounds;
+    slice.work = embedder_->figures().work;
+    slice.engine = embedder_->engine().Memory();
+    slice.seconds = seconds_;
+    slice.peak_bytes = PeakMemory();
+    ARROW_ASSIGN_OR_RAISE(slice.state.emplace_back(),
+                          StageColumns(store, *embedder_, OfTheRun(slice.columns)));
+    // One of the slices leaves the graph for all of them.
+    if (slice.columns.end < inputs_.columns.end) return slice;
+    ARROW_ASSIGN_OR_RAISE(const auto graph, StageGraph(store, *embedder_));
+    slice.state.insert(slice.state.end(), graph.begin(), graph.end());
+    return slice;
   }
 
-  void AddFigures() {
-    const std::string snapshots =
-        CountOf(static_cast<std::int64_t>(result_.error_bounds.size()), "snapshots");
-    std::string taken = snapshots + ", " + CountOf(inputs_.columns.size(), "columns");
-    if (!one_pass()) {
-      taken += " in " + CountOf(static_cast<std::int64_t>(slices_.size()), "passes");
-    }
-    result_.figures = {
-        {"embed", taken, BoundText(result_.error_bounds), embed_seconds_, PeakMemory()},
-        {"snapshot", snapshots, CountOf((bytes_ + 500'000) / 1'000'000, "MB"),
-         outlet_seconds_, PeakMemory()},
-    };
+ private:
+  // Saved columns are numbered within the run's.
+  ColumnRange OfTheRun(const ColumnRange& columns) const {
+    return {columns.begin - inputs_.columns.begin, columns.end - inputs_.columns.begin};
   }
 
   const Settings& settings_;
   RunInputs& inputs_;
   const EmbedTask& task_;
-  RunStore& store_;
-  EmbedObserver& observer_;
+  const RunStore& store_;
   const RunContext& context_;
-  const std::vector<ColumnRange> slices_;
   std::unique_ptr<Embedder> embedder_;
-  std::int64_t bytes_ = 0;
-  std::vector<double> errors_added_;  // by the writer, of every snapshot it has written
-  double embed_seconds_ = 0.0;
-  double outlet_seconds_ = 0.0;
-  EmbedPassResult result_;
+  double seconds_ = 0.0;
 };
+
+// What slices that lie side by side add up to, without figures and errors of writing.
+EmbedPassResult SumOf(const std::vector<SavedSlice>& slices, int first_column) {
+  EmbedPassResult result;
+  for (const SavedSlice& slice : slices) {
+    result.error_bounds.resize(slice.error_bounds.size(), 0.0);
+    result.work.resize(slice.work.size());
+    for (std::size_t i = 0; i < slice.error_bounds.size(); ++i) {
+      result.error_bounds[i] = std::max(result.error_bounds[i], slice.error_bounds[i]);
+      result.work[i].Add(slice.work[i]);
+    }
+    result.state.insert(result.state.end(), slice.state.begin(), slice.state.end());
+    result.column_files.push_back(
+        {slice.columns.begin - first_column, slice.columns.end - first_column});
+    EngineMemory& all = result.engine;
+    const EngineMemory& own = slice.engine;
+    all.pushed = own.pushed;
+    all.bounds.insert(all.bounds.end(), own.bounds.begin(), own.bounds.end());
+    all.in_double.insert(all.in_double.end(), own.in_double.begin(), own.in_double.end());
+  }
+  return result;
+}
+
+StageFigure EmbedFigure(const std::vector<SavedSlice>& slices, int num_columns,
+                        const std::vector<double>& bounds) {
+  StageFigure figure;
+  figure.name = "embed";
+  figure.taken = CountOf(static_cast<std::int64_t>(bounds.size()), "snapshots") + ", " +
+                 CountOf(num_columns, "columns");
+  if (slices.size() > 1) {
+    figure.taken += " in " + CountOf(static_cast<std::int64_t>(slices.size()), "slices");
+  }
+  figure.given = BoundText(bounds);
+  for (const SavedSlice& slice : slices) {
+    figure.seconds += slice.seconds;
+    figure.peak_bytes = std::max(figure.peak_bytes, slice.peak_bytes);
+  }
+  return figure;
+}
 
 }  // namespace
 
-arrow::Result<EmbedPassResult> RunEmbedPasses(const Settings& settings, RunInputs& inputs,
-                                              const EmbedTask& task, RunStore& store,
-                                              EmbedObserver& observer,
-                                              const RunContext& context) {
-  return EmbedPasses(settings, inputs, task, store, observer, context).Run();
+arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs& inputs,
+                                            const EmbedTask& task, RunStore& store,
+                                            EmbedObserver& observer,
+                                            const RunContext& context) {
+  RowChoice choice;
+  ARROW_RETURN_NOT_OK(choice.Open(settings));
+  SnapshotOutlet snapshots(settings, inputs, task, store, observer);
+  std::vector<Operator*> outlet;
+  choice.AddTo(&outlet);
+  snapshots.AddTo(&outlet);
+  LogReplay replay(settings, inputs, task, store, context);
+  ARROW_RETURN_NOT_OK(replay.MakeEmbedder(inputs.columns, [&](int snapshot) {
+    return observer.OnEmbedded(snapshot, replay.embedder());
+  }));
+  ARROW_ASSIGN_OR_RAISE(const double writing, replay.Run("embed", outlet));
+  ARROW_ASSIGN_OR_RAISE(SavedSlice all, replay.Leave(store));
+  const std::vector<SavedSlice> slices = {std::move(all)};
+  EmbedPassResult result = SumOf(slices, inputs.columns.begin);
+  snapshots.AddErrors(&result.error_bounds);
+  result.figures = {EmbedFigure(slices, inputs.columns.size(), result.error_bounds),
+                    snapshots.Figure(writing)};
+  return result;
+}
+
+arrow::Result<SavedSlice> RunSlicePass(const Settings& settings, RunInputs& inputs,
+                                       const EmbedTask& task, const ColumnRange& columns,
+                                       const std::string& step, RunStore& store,
+                                       const RunContext& context) {
+  RowChoice choice;
+  ARROW_RETURN_NOT_OK(choice.Open(settings));
+  SliceRowsWriter writer(store, /*with_ids=*/columns.begin == inputs.columns.begin);
+  std::vector<Operator*> outlet;
+  choice.AddTo(&outlet);
+  outlet.push_back(&writer);
+  LogReplay replay(settings, inputs, task, store, context);
+  ARROW_RETURN_NOT_OK(replay.MakeEmbedder(columns));
+  ARROW_RETURN_NOT_OK(replay.Run(step, outlet).status());
+  ARROW_ASSIGN_OR_RAISE(SavedSlice slice, replay.Leave(store));
+  slice.rows = writer.file();
+  return slice;
+}
+
+arrow::Result<EmbedPassResult> RunJoinPass(const Settings& settings, RunInputs& inputs,
+                                           const EmbedTask& task,
+                                           const std::vector<SavedSlice>& slices,
+                                           RunStore& store, EmbedObserver& observer,
+                                           const RunContext& context) {
+  inputs.nodes->Freeze();
+  SnapshotOutlet snapshots(settings, inputs, task, store, observer);
+  std::vector<Operator*> outlet;
+  snapshots.AddTo(&outlet);
+  ARROW_ASSIGN_OR_RAISE(const auto rows, ReadSlices(store, slices));
+  context.progress->Begin("snapshot", "rows", slices.front().rows.rows);
+  ARROW_ASSIGN_OR_RAISE(const PassTimes times,
+                        Run(*rows, outlet, Discard, context, {.read_ahead_of = 0}));
+  EmbedPassResult result = SumOf(slices, inputs.columns.begin);
+  snapshots.AddErrors(&result.error_bounds);
+  const double seconds =
+      std::accumulate(times.stages.begin(), times.stages.end(), times.source);
+  result.figures = {EmbedFigure(slices, inputs.columns.size(), result.error_bounds),
+                    snapshots.Figure(seconds)};
+  context.progress->End(
+      CountOf(static_cast<std::int64_t>(result.error_bounds.size()), "snapshots") +
+      " from " + CountOf(static_cast<std::int64_t>(slices.size()), "slices"));
+  return result;
 }
 
 }  // namespace coden

@@ -19,6 +19,7 @@
 #include "coden/version.h"
 #include "pipeline/embed_part_internal.h"
 #include "pipeline/saved_settings_internal.h"
+#include "pipeline/slice_work_internal.h"
 
 namespace coden {
 
@@ -72,13 +73,17 @@ arrow::Result<Manifest> LoadAndRecover(RunStore& store, const RunRequest& reques
   return none;
 }
 
-// Whether an embedding was stopped before its first snapshot: it has nothing to lose, and
-// is made anew where anything about it has changed.
-bool Barren(const PartRecord& part) {
-  return !part.complete &&
-         std::none_of(part.files.begin(), part.files.end(), [](const FileRecord& file) {
-           return file.path.starts_with(RunLayout::kSnapshots);
-         });
+// Whether an embedding was stopped before its first snapshot or slice: it has nothing to
+// lose, and is made anew where anything about it has changed.
+arrow::Result<bool> IsBarren(const RunStore& store, const PartRecord& part) {
+  if (part.complete ||
+      std::any_of(part.files.begin(), part.files.end(), [](const FileRecord& file) {
+        return file.path.starts_with(RunLayout::kSnapshots);
+      })) {
+    return false;
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto slices, LoadSlices(store, ScheduleId(part)));
+  return slices.empty();
 }
 
 // Train, going on from what an interrupted training has left, and commit the result.
@@ -160,6 +165,60 @@ class TrainPart {
   const RunContext& context_;
 };
 
+// The snapshots are made from slices of exactly this schedule.
+arrow::Status CheckScheduled(const RunStore& store, const Fingerprints& prints,
+                             const PartRecord* embedded) {
+  if (embedded == nullptr) {
+    return UsageError("there is no schedule in '", store.Show(),
+                      "': run `coden schedule` first");
+  }
+  if (embedded->fingerprint == prints.embed) return arrow::Status::OK();
+  return UsageError("settings or inputs are not those that '", store.Show(),
+                    "' was scheduled with; give them back, or start again with `coden "
+                    "schedule --force`");
+}
+
+// Threads of everything that follows, for as long as the object lives.
+class Threads {
+ public:
+  explicit Threads(const Settings& settings)
+      : tbb_(tbb::global_control::max_allowed_parallelism,
+             static_cast<std::size_t>(NumThreads(settings))) {}
+  static arrow::Status SetArrow(const Settings& settings) {
+    return arrow::SetCpuThreadPoolCapacity(NumThreads(settings));
+  }
+
+ private:
+  tbb::global_control tbb_;
+};
+
+// The settings of the schedule that these are a slice of.
+Settings WithColumns(const Settings& settings, std::optional<ColumnRange> columns) {
+  Settings whole = settings;
+  whole.embed.columns = columns;
+  return whole;
+}
+
+// Labels that nobody asks for need not be there.
+Settings WithoutIdleLabels(Settings settings, Goal goal) {
+  const bool trains = goal == Goal::kTrain || goal == Goal::kAll;
+  if (!trains && settings.snapshot.nodes == SnapshotNodes::kAll)
+    settings.input.labels.clear();
+  return settings;
+}
+
+// The columns that a part `embed` was scheduled for; nothing where that is all of them.
+arrow::Result<std::optional<ColumnRange>> ScheduledColumns(const PartRecord& embed) {
+  constexpr std::string_view kKey = "\nembed.columns = ";
+  const std::string text = "\n" + embed.parameters;
+  const std::size_t at = text.find(kKey);
+  if (at == text.npos) return std::nullopt;
+  const std::string_view rest = std::string_view(text).substr(at + kKey.size());
+  Settings parsed;
+  ARROW_RETURN_NOT_OK(Set(parsed, "embed.columns", rest.substr(0, rest.find('\n'))));
+  return parsed.embed.columns;
+}
+
 // Bad labels are found before the long work, not after it. Returns the labelled nodes.
 arrow::Result<std::shared_ptr<const NodeIdMap>> CheckLabels(const Settings& settings,
                                                             const RunContext& context) {
@@ -206,13 +265,9 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
                                     const RunRequest& request,
                                     const RunContext& context) {
   ARROW_RETURN_NOT_OK(Validate(all_settings));
-  Settings settings = all_settings;
-  // Labels that nobody asks for need not be there.
-  if (request.goal == Goal::kEmbed && settings.snapshot.nodes == SnapshotNodes::kAll)
-    settings.input.labels.clear();
-  const tbb::global_control tbb_threads(tbb::global_control::max_allowed_parallelism,
-                                        static_cast<std::size_t>(NumThreads(settings)));
-  ARROW_RETURN_NOT_OK(arrow::SetCpuThreadPoolCapacity(NumThreads(settings)));
+  const Settings settings = WithoutIdleLabels(all_settings, request.goal);
+  const Threads threads(settings);
+  ARROW_RETURN_NOT_OK(Threads::SetArrow(settings));
 
   ARROW_ASSIGN_OR_RAISE(const auto store, OpenForWriting(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const auto lock, RunLock::Take(*store));
@@ -220,7 +275,11 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
   const int number_before = manifest.number;
   const PartRecord* embedded = manifest.Find(kEmbedPart);
-  const bool goes_on = embedded != nullptr && !Barren(*embedded) && !request.force;
+  bool barren = false;
+  if (embedded != nullptr && !request.force) {
+    ARROW_ASSIGN_OR_RAISE(barren, IsBarren(*store, *embedded));
+  }
+  const bool goes_on = embedded != nullptr && !barren && !request.force;
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
                         ComputeFingerprints(settings, manifest, /*known_first=*/goes_on));
 
@@ -253,11 +312,18 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   if (request.goal == Goal::kTrain) {
     ARROW_RETURN_NOT_OK(
         CheckSnapshots(*store, settings, prints, manifest.Find(kEmbedPart)));
+  } else if (request.goal == Goal::kCommit) {
+    ARROW_RETURN_NOT_OK(CheckScheduled(*store, prints, embedded));
+    ARROW_RETURN_NOT_OK(BringEmbeddingUpToDate(settings, /*rebuild=*/false, prints,
+                                               *store, &manifest, context,
+                                               EmbedExtent::kJoin));
   } else {
-    const bool rebuild = request.force || (embedded != nullptr && Barren(*embedded) &&
-                                           embedded->fingerprint != prints.embed);
+    const bool rebuild =
+        request.force || (barren && embedded->fingerprint != prints.embed);
+    const auto extent = request.goal == Goal::kSchedule ? EmbedExtent::kSchedule
+                                                        : EmbedExtent::kSnapshots;
     ARROW_RETURN_NOT_OK(BringEmbeddingUpToDate(settings, rebuild, prints, *store,
-                                               &manifest, context,
+                                               &manifest, context, extent,
                                                cache ? &*cache : nullptr));
   }
 
@@ -278,8 +344,50 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   const bool has_settings = saved_settings.ok() && saved_settings->has_value();
   if (manifest.number != number_before || !has_settings)
     ARROW_RETURN_NOT_OK(SaveSettings(*store, all_settings));
-  ARROW_RETURN_NOT_OK(store->WriteText(RunLayout::kSuccess, {}));
+  // A schedule alone is no result.
+  if (manifest.Find(kEmbedPart)->complete)
+    ARROW_RETURN_NOT_OK(store->WriteText(RunLayout::kSuccess, {}));
   return manifest;
+}
+
+arrow::Result<bool> AsksForSlice(const Settings& settings) {
+  if (!settings.embed.columns || settings.run.directory.empty()) return false;
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
+  auto manifest = LoadManifest(*store);
+  // What is damaged is told by whoever works with it.
+  if (!manifest.ok() || !manifest->has_value()) return false;
+  const PartRecord* embed = (*manifest)->Find(kEmbedPart);
+  if (embed == nullptr || embed->complete) return false;
+  ARROW_ASSIGN_OR_RAISE(const auto scheduled, ScheduledColumns(*embed));
+  return !scheduled || scheduled->begin != settings.embed.columns->begin ||
+         scheduled->end != settings.embed.columns->end;
+}
+
+arrow::Status RunSlice(const Settings& all_settings, const RunContext& context) {
+  ARROW_RETURN_NOT_OK(Validate(all_settings));
+  const Threads threads(all_settings);
+  ARROW_RETURN_NOT_OK(Threads::SetArrow(all_settings));
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(all_settings.run.directory));
+  ARROW_ASSIGN_OR_RAISE(const auto loaded, LoadManifest(*store));
+  const Manifest manifest = loaded.value_or(Manifest{});
+  const PartRecord* embed = manifest.Find(kEmbedPart);
+  if (embed == nullptr) {
+    return UsageError("there is no schedule in '", store->Show(),
+                      "': run `coden schedule` first");
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto scheduled, ScheduledColumns(*embed));
+  const Settings settings =
+      WithColumns(WithoutIdleLabels(all_settings, Goal::kEmbed), scheduled);
+  if (!DifferingSettings(EmbedParameters(settings), embed->parameters).empty())
+    return AnotherRun(*store, settings, *embed);
+  ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
+                        ComputeFingerprints(settings, manifest));
+  ARROW_RETURN_NOT_OK(CheckScheduled(*store, prints, embed));
+  if (embed->complete) {
+    context.progress->Note("the run is complete, with these columns: skipped");
+    return arrow::Status::OK();
+  }
+  return EmbedSlice(settings, *all_settings.embed.columns, *embed, *store, context);
 }
 
 arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,

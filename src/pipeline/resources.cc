@@ -135,8 +135,10 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
     estimate.disk_bytes +=
         size.nodes * (std::int64_t{size.columns} * saved_bytes + 40) + size.arcs * 5;
   }
-  // All columns but those of the last pass wait for it.
-  estimate.temporary_bytes = all_rows * (estimate.num_passes - 1) * slice * 4;
+  // Slices wait for each other: numbers, and once the ids.
+  if (estimate.num_passes > 1)
+    estimate.temporary_bytes =
+        all_rows * (size.columns * 4 + 4 * estimate.num_passes + 12);
   return estimate;
 }
 
@@ -178,18 +180,16 @@ arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& e
         Megabytes(limit));
   }
   std::error_code error;
-  // An object store has room; what is spilled waits on the local disk.
-  const bool remote = settings.run.directory.find("://") != std::string::npos;
+  // An object store has room.
+  if (settings.run.directory.find("://") != std::string::npos) return arrow::Status::OK();
   std::filesystem::path place = settings.run.directory;
-  if (remote) place = std::filesystem::temp_directory_path(error);
   while (!place.empty() && !std::filesystem::exists(place, error)) {
     const auto parent = place.parent_path();
     if (parent == place) break;
     place = parent;
   }
   const auto space = std::filesystem::space(place.empty() ? "." : place, error);
-  const std::int64_t disk_bytes =
-      (remote ? 0 : estimate.disk_bytes) + estimate.temporary_bytes;
+  const std::int64_t disk_bytes = estimate.disk_bytes + estimate.temporary_bytes;
   if (!error && static_cast<std::uintmax_t>(disk_bytes) > space.available) {
     const std::string for_a_while =
         estimate.temporary_bytes == 0

@@ -9,6 +9,7 @@
 #include "coden/store/run_layout.h"
 #include "coden/store/sealed_text.h"
 #include "coden/version.h"
+#include "store/file_record_json_internal.h"
 #include "store/json_field_internal.h"
 
 namespace coden {
@@ -24,13 +25,6 @@ constexpr std::string_view kSuffix = ".json";
 // How often a manifest may vanish between being listed and being read: a writer removes
 // those that newer ones have replaced.
 constexpr int kTries = 20;
-
-json ToJson(const FileRecord& file) {
-  json value = {
-      {"path", file.path}, {"size", file.size}, {"rows", file.rows}, {"xxh3", file.xxh3}};
-  if (!file.staged.empty()) value["staged"] = file.staged;
-  return value;
-}
 
 json ToJson(const PartRecord& part) {
   json figures = json::array();
@@ -67,30 +61,6 @@ json ToJson(const PartRecord& part) {
 void RequireArray(const json& value, const char* name) {
   if (!value.is_array())
     throw json::type_error::create(302, std::string(name) + " must be a list", &value);
-}
-
-// The name of a file inside the run. Whoever can write a manifest must not be able to
-// make the tool read, replace or remove anything else.
-std::string SafeName(const json& value) {
-  const auto name = value.get<std::string>();
-  std::string_view rest = name;
-  bool safe =
-      !name.empty() && name.find('\\') == name.npos && name.find('\0') == name.npos;
-  while (safe && !rest.empty()) {
-    const std::string_view step = rest.substr(0, rest.find('/'));
-    safe = !step.empty() && step != "." && step != "..";
-    rest.remove_prefix(std::min(rest.size(), step.size() + 1));
-  }
-  if (!safe || name.ends_with('/'))
-    throw json::other_error::create(501, "a name leads out of the run", &value);
-  return name;
-}
-
-FileRecord FileFromJson(const json& value) {
-  FileRecord file{SafeName(value.at("path")), JsonField(value, "size"),
-                  JsonField(value, "rows"), value.at("xxh3")};
-  if (value.contains("staged")) file.staged = SafeName(value.at("staged"));
-  return file;
 }
 
 PartRecord PartFromJson(const json& value) {

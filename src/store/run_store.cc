@@ -196,13 +196,15 @@ arrow::Result<std::string> RunStore::Locate(const FileRecord& record) const {
 }
 
 std::string RunStore::StageName(std::string_view name) const {
-  if (!local() && name.starts_with(RunLayout::kSnapshots)) return std::string(name);
+  if (!local() && own_stage_.empty() && name.starts_with(RunLayout::kSnapshots))
+    return std::string(name);
   std::string flat(name);
   std::replace(flat.begin(), flat.end(), '/', '~');
   return StageFolder() + "/" + flat;
 }
 
 std::string RunStore::StageFolder() const {
+  if (!own_stage_.empty()) return own_stage_;
   return std::string(RunLayout::kStage) + "/" + std::to_string(stage_number_);
 }
 

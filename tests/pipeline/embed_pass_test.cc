@@ -94,6 +94,9 @@ class EmbedPassTest : public ::testing::Test {
   std::string Stage() const {
     return settings_.run.directory + "/" + std::string(RunLayout::kStage);
   }
+  std::string Slices() const {
+    return settings_.run.directory + "/" + std::string(RunLayout::kSlices);
+  }
 
   TempDir folder_;
   Settings settings_;
@@ -115,12 +118,13 @@ TEST_F(EmbedPassTest, TheFilesDoNotDependOnTheNumberOfPasses) {
       EXPECT_EQ(steps_.names, (std::vector<std::string>{"schedule", "embed"}));
       settings_.run.memory_limit = two;
       EXPECT_EQ(Hashes(name + "2"), whole);
-      EXPECT_EQ(steps_.names,
-                (std::vector<std::string>{"schedule", "embed 1/2", "embed 2/2"}));
+      EXPECT_EQ(steps_.names, (std::vector<std::string>{"schedule", "embed 1/2",
+                                                        "embed 2/2", "snapshot"}));
       settings_.run.memory_limit = three;
       EXPECT_EQ(Hashes(name + "3"), whole);
-      EXPECT_EQ(steps_.names.back(), "embed 3/3");
+      EXPECT_EQ(steps_.names.size(), 5u);
       EXPECT_TRUE(std::filesystem::is_empty(Stage()));
+      EXPECT_FALSE(std::filesystem::exists(Slices()));
     }
   }
 }
@@ -129,24 +133,32 @@ TEST_F(EmbedPassTest, ASliceOfTheColumnsIsCutTheSameWay) {
   settings_.run.memory_limit = LimitFor(16);
   settings_.embed.columns = ColumnRange{3, 38};
   const auto passes = Hashes("passes");
-  EXPECT_EQ(steps_.names.back(), "embed 3/3");
+  EXPECT_EQ(steps_.names.size(), 5u);
   settings_.run.memory_limit = 0;
   EXPECT_EQ(Hashes("whole"), passes);
 }
 
-TEST_F(EmbedPassTest, AnInterruptLeavesNoTemporaryFile) {
+TEST_F(EmbedPassTest, AnInterruptKeepsWholeSlicesAndNothingElse) {
+  const auto whole = Hashes("whole");
   settings_.run.memory_limit = LimitFor(16);
   arrow::StopSource stop;
-  bool spilled = false;
   steps_.on_advance = [&](const std::string& step) {
-    if (step != "embed 2/3") return;
-    spilled = std::filesystem::exists(Stage() + "/columns-0.f32");
-    stop.RequestStop();
+    if (step == "embed 2/3") stop.RequestStop();
   };
   EXPECT_TRUE(Embed("run", stop.token()).status().IsCancelled());
-  EXPECT_TRUE(spilled);
-  EXPECT_FALSE(std::filesystem::exists(Stage() + "/columns-0.f32"));
-  EXPECT_FALSE(std::filesystem::exists(Stage() + "/columns-16.f32"));
+  std::vector<std::string> records;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(Slices())) {
+    if (entry.path().extension() == ".json")
+      records.push_back(entry.path().filename().string());
+    EXPECT_EQ(entry.path().string().find("columns-16-32"), std::string::npos);
+  }
+  EXPECT_EQ(records, std::vector<std::string>{"columns-0-16.json"});
+
+  steps_.on_advance = [](const std::string&) {};
+  EXPECT_EQ(Hashes("run"), whole);
+  EXPECT_EQ(steps_.names,
+            (std::vector<std::string>{"embed 2/3", "embed 3/3", "snapshot"}));
+  EXPECT_FALSE(std::filesystem::exists(Slices()));
 }
 
 TEST_F(EmbedPassTest, TheLimitBelowTheSmallestPassIsRefused) {

@@ -12,6 +12,7 @@
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_writer.h"
 #include "coden/state/run_progress.h"
+#include "coden/state/saved_slice.h"
 #include "coden/store/manifest.h"
 
 namespace coden {
@@ -21,7 +22,7 @@ class EmbedObserver {
  public:
   virtual ~EmbedObserver() = default;
   /// Snapshot `snapshot` has been embedded and emitted. Called from the thread that
-  /// embeds, only where one pass takes all columns.
+  /// embeds, only by RunEmbedPass.
   virtual arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) = 0;
   /// The file of a snapshot has been staged. Called from the thread that writes; every
   /// OnEmbedded of an earlier snapshot has been called by then.
@@ -44,17 +45,29 @@ struct EmbedTask {
   const Schedule& schedule;     ///< of the whole run
   const RunProgress& progress;  ///< its first snapshots are done
   SnapshotProvenance provenance;
-  int columns_per_pass = 0;
   Operator* before_writer = nullptr;  ///< sees every row on its way; may be none
 };
 
 /// Second pass: read -> embed -> snapshot, for the snapshots of the schedule that are not
-/// done yet. It is taken for `columns_per_pass` columns at a time; all but the last time
-/// the embeddings wait in temporary files. The snapshots do not depend on it, nor on
-/// where an earlier run had stopped.
-arrow::Result<EmbedPassResult> RunEmbedPasses(const Settings& settings, RunInputs& inputs,
-                                              const EmbedTask& task, RunStore& store,
-                                              EmbedObserver& observer,
-                                              const RunContext& context);
+/// done yet.
+arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs& inputs,
+                                            const EmbedTask& task, RunStore& store,
+                                            EmbedObserver& observer,
+                                            const RunContext& context);
+
+/// Second pass for some of the columns: read -> embed -> slice. `step` is its name for
+/// the progress. The files go into the store's stage; the slice is not published.
+arrow::Result<SavedSlice> RunSlicePass(const Settings& settings, RunInputs& inputs,
+                                       const EmbedTask& task, const ColumnRange& columns,
+                                       const std::string& step, RunStore& store,
+                                       const RunContext& context);
+
+/// Write the snapshots of slices that lie side by side and hold all columns: slices ->
+/// snapshot. The files are those of RunEmbedPass, to the last byte.
+arrow::Result<EmbedPassResult> RunJoinPass(const Settings& settings, RunInputs& inputs,
+                                           const EmbedTask& task,
+                                           const std::vector<SavedSlice>& slices,
+                                           RunStore& store, EmbedObserver& observer,
+                                           const RunContext& context);
 
 }  // namespace coden

@@ -17,9 +17,11 @@ namespace coden {
 
 /// Which parts of the pipeline to bring up to date.
 enum class Goal {
-  kEmbed,  ///< read to snapshot
-  kTrain,  ///< train, on the snapshots there are
-  kAll,    ///< both; training is left out where there are no labels
+  kSchedule,  ///< read to schedule; slices of it are then embedded by others
+  kCommit,    ///< snapshots from slices that are all there
+  kEmbed,     ///< read to snapshot
+  kTrain,     ///< train, on the snapshots there are
+  kAll,       ///< kEmbed and kTrain; training is left out where there are no labels
 };
 
 /// The training stage. It is handed in, so that this library does not depend on LibTorch.
@@ -38,6 +40,14 @@ struct RunRequest {
 /// or something else, is refused.
 arrow::Result<Manifest> RunPipeline(const Settings& settings, const RunRequest& request,
                                     const RunContext& context);
+
+/// Whether `settings` ask for some of the columns that their run directory holds an open
+/// schedule for (Goal::kSchedule): a slice of that run, not a run of its own.
+arrow::Result<bool> AsksForSlice(const Settings& settings);
+
+/// Embed that slice. Any number of processes may do so at the same time, each slice any
+/// number of times: one that is there is left alone.
+arrow::Status RunSlice(const Settings& settings, const RunContext& context);
 
 /// The first pass alone, with what the second would need.
 struct PipelinePlan {

@@ -31,6 +31,7 @@ struct RunLayout {
   static constexpr std::string_view kLabels = "state/labels.parquet";
   static constexpr std::string_view kCommits = "_coden";
   static constexpr std::string_view kStage = "_coden/stage";
+  static constexpr std::string_view kSlices = "_coden/slices";
   static constexpr std::string_view kLock = "_coden/lock";
   static constexpr std::string_view kSettings = "_coden/settings.ini";
   static constexpr std::string_view kSuccess = "_SUCCESS";

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <arrow/filesystem/type_fwd.h>
@@ -85,6 +86,11 @@ class RunStore {
   /// it left its own.
   void StageFor(int number) { stage_number_ = number; }
 
+  /// Files that are staged from now on go into `folder`, which is nobody else's; where
+  /// it is empty, into the stage of the next commit again. Not while another thread
+  /// stages.
+  void StageInto(std::string folder) { own_stage_ = std::move(folder); }
+
   /// The name under which `name` waits to be committed. Snapshots, whose names are never
   /// given twice, are written to their place in an object store, where moving is copying.
   std::string StageName(std::string_view name) const;
@@ -108,6 +114,7 @@ class RunStore {
   std::shared_ptr<arrow::fs::FileSystem> filesystem_;
   std::string base_;
   std::atomic<int> stage_number_ = 1;
+  std::string own_stage_;
   std::unique_ptr<Ledger> ledger_;  // never null
 };
 

@@ -1,0 +1,73 @@
+#include "pipeline/scheduled_run_internal.h"
+
+#include <algorithm>
+
+#include <arrow/table.h>
+
+#include "coden/pipeline/error.h"
+#include "coden/pipeline/fingerprint.h"
+#include "coden/read/labels.h"
+#include "coden/store/parquet_file.h"
+#include "coden/store/run_layout.h"
+
+namespace coden {
+
+namespace {
+
+arrow::Result<Schedule> ReadSchedule(const RunStore& store, std::string_view name) {
+  ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name));
+  return ScheduleFromTable(*table);
+}
+
+arrow::Status Contradiction(const RunStore& store) {
+  return CorruptionError("the state of '", store.Show(),
+                         "' contradicts itself; rebuild the run with --force");
+}
+
+arrow::Status LoadState(const RunStore& store, ScheduledRun* run) {
+  ARROW_ASSIGN_OR_RAISE(const std::string text, store.ReadText(RunLayout::kProgress));
+  ARROW_ASSIGN_OR_RAISE(run->progress,
+                        ProgressFromJson(text, store.Show(RunLayout::kProgress)));
+  ARROW_ASSIGN_OR_RAISE(run->schedule, ReadSchedule(store, RunLayout::kPlan));
+  const auto scheduled = static_cast<int>(run->schedule.size());
+  const int done = run->progress.num_snapshots;
+  if (done > scheduled || run->progress.sampler.num_snapshots != scheduled)
+    return Contradiction(store);
+  if (done == 0) return arrow::Status::OK();
+  // What has been embedded has bounds and bases, which the plan has not.
+  ARROW_ASSIGN_OR_RAISE(const Schedule made, ReadSchedule(store, RunLayout::kSchedule));
+  if (static_cast<int>(made.size()) != done) return Contradiction(store);
+  std::copy(made.begin(), made.end(), run->schedule.begin());
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Result<ScheduledRun> OpenScheduledRun(const Settings& settings,
+                                             const RunStore& store,
+                                             const PartRecord& embed, bool verify_log) {
+  ScheduledRun run;
+  ARROW_RETURN_NOT_OK(LoadState(store, &run));
+  const EarlierRun earlier{store, run.progress, EdgeFiles(embed.inputs)};
+  ARROW_ASSIGN_OR_RAISE(run.inputs, RunInputs::Open(settings, &earlier));
+  if (run.progress.num_snapshots > 0 &&
+      static_cast<int>(run.progress.engine.bounds.size()) != run.inputs.columns.size()) {
+    return Contradiction(store);
+  }
+  ARROW_RETURN_NOT_OK(CheckHistory(settings, run.inputs, run.progress, verify_log));
+  return run;
+}
+
+arrow::Result<ResourceEstimate> EstimateRest(const Settings& settings,
+                                             const RunInputs& inputs,
+                                             const Schedule& schedule, int num_done) {
+  std::int64_t num_labelled = 0;
+  if (!settings.input.labels.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings.input));
+    num_labelled = labels.nodes->size();
+  }
+  const Schedule rest(schedule.begin() + num_done, schedule.end());
+  return EstimateResources(settings, inputs, rest, num_labelled);
+}
+
+}  // namespace coden

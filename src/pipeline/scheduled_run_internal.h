@@ -1,0 +1,34 @@
+#pragma once
+
+#include <arrow/result.h>
+
+#include "coden/pipeline/resources.h"
+#include "coden/pipeline/run_inputs.h"
+#include "coden/pipeline/settings.h"
+#include "coden/sample/schedule.h"
+#include "coden/state/run_progress.h"
+#include "coden/store/manifest.h"
+#include "coden/store/run_store.h"
+
+namespace coden {
+
+/// A run whose schedule is committed, with the snapshots that it has: where the second
+/// pass goes on.
+struct ScheduledRun {
+  RunInputs inputs;
+  Schedule schedule;
+  RunProgress progress;  ///< the first `num_snapshots` of the schedule are done
+};
+
+/// Go to where the last commit left the run; refuse inputs that contradict it. `embed` is
+/// the part of its manifest; `verify_log` asks for its rows to be compared.
+arrow::Result<ScheduledRun> OpenScheduledRun(const Settings& settings,
+                                             const RunStore& store,
+                                             const PartRecord& embed, bool verify_log);
+
+/// What the snapshots after the first `num_done` need, for the columns of `inputs`.
+arrow::Result<ResourceEstimate> EstimateRest(const Settings& settings,
+                                             const RunInputs& inputs,
+                                             const Schedule& schedule, int num_done);
+
+}  // namespace coden
