@@ -13,7 +13,7 @@ std::vector<Command> AllCommands() {
       {"run", "[PIPELINE.ini]", "all stages, from the edge log to the report", settings,
        RunCommand},
       {"plan", "[PIPELINE.ini]",
-       "prediction times, snapshots, memory and disk, without a run", settings,
+       "prediction times, snapshots, memory and disk, without a run", PlanFlags(),
        PlanCommand},
       {"validate", "[PIPELINE.ini]", "check the inputs and list every problem", settings,
        ValidateCommand},

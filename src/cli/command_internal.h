@@ -82,6 +82,9 @@ arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,
 arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context,
                               std::string* output);
 
+/// The flags of `coden plan`: every setting, and those of slices.
+std::vector<FlagSection> PlanFlags();
+
 /// The flags of `coden report`: every setting, and those of comparing.
 std::vector<FlagSection> ReportFlags();
 

@@ -1,6 +1,12 @@
+#include <algorithm>
+
 #include "cli/command_internal.h"
+#include "coden/pipeline/cost_model.h"
+#include "coden/pipeline/error.h"
 #include "coden/pipeline/pipeline.h"
+#include "coden/pipeline/slice_plan.h"
 #include "coden/report/printable.h"
+#include "pipeline/setting_value_internal.h"
 
 namespace coden {
 
@@ -61,11 +67,127 @@ ResultsTable NeedsTable(const PipelinePlan& plan, const SnapshotOptions& snapsho
   return table;
 }
 
+// Slices, and a log that is not here. 0: not given.
+struct SliceFlags {
+  std::int64_t slices = 0;
+  std::int64_t nodes = 0;
+  std::int64_t edges = 0;
+  std::int64_t columns = 0;
+  std::int64_t snapshots = 0;
+};
+
+struct SliceFlag {
+  const char* name;
+  std::int64_t SliceFlags::* member;
+  std::int64_t most;
+  const char* help;
+};
+constexpr SliceFlag kSliceFlags[] = {
+    {"slices", &SliceFlags::slices, 4096,
+     "Cut the columns into so many slices and say what each of them costs, and the run "
+     "with them."},
+    {"nodes", &SliceFlags::nodes, std::int64_t{1} << 31,
+     "With --slices, for a log that is not here: its nodes."},
+    {"edges", &SliceFlags::edges, std::int64_t{1} << 40, "The same: its edges."},
+    {"columns", &SliceFlags::columns, 1 << 20, "The same: its feature columns."},
+    {"snapshots", &SliceFlags::snapshots, 1 << 20, "The same: its snapshots."},
+};
+
+// Take the flags of slices out of the command line.
+arrow::Result<SliceFlags> TakeSliceFlags(CommandLine* line) {
+  SliceFlags flags;
+  for (const SliceFlag& flag : kSliceFlags) {
+    const auto given =
+        std::find_if(line->flags.begin(), line->flags.end(),
+                     [&](const auto& other) { return other.first == flag.name; });
+    if (given == line->flags.end()) continue;
+    const setting_value::Integer<std::int64_t> rule{1, flag.most};
+    const auto value = rule.Parse(given->second);
+    if (!value) {
+      return UsageError("`--", flag.name, "` must be ", rule.rule(), ": '", given->second,
+                        "'");
+    }
+    flags.*flag.member = *value;
+    line->flags.erase(given);
+  }
+  const std::int64_t described[] = {flags.nodes, flags.edges, flags.columns,
+                                    flags.snapshots};
+  const auto missing = std::count(std::begin(described), std::end(described), 0);
+  if (missing != 4 && (missing > 0 || flags.slices == 0)) {
+    return UsageError(
+        "a log that is not here takes all of --slices, --nodes, --edges, --columns and "
+        "--snapshots");
+  }
+  return flags;
+}
+
+std::int64_t Megabytes(std::int64_t bytes) { return (bytes + 999'999) / 1'000'000; }
+
+ResultsTable SlicesTable(const RunCost& cost) {
+  ResultsTable table;
+  table.title = "Slices";
+  table.columns = {{"columns", "columns"},
+                   {"memory_mb", "memory, MB", ColumnType::kInteger},
+                   {"seconds", "seconds, about", ColumnType::kReal},
+                   {"read_mb", "reads, MB", ColumnType::kInteger},
+                   {"write_mb", "writes, MB", ColumnType::kInteger}};
+  for (const SliceCost& slice : cost.slices) {
+    table.rows.push_back(
+        {std::to_string(slice.columns.begin) + ":" + std::to_string(slice.columns.end),
+         Megabytes(slice.cost.memory_bytes), slice.cost.seconds,
+         Megabytes(slice.cost.read_bytes), Megabytes(slice.cost.write_bytes)});
+  }
+  return table;
+}
+
+ResultsTable CostsTable(const RunCost& cost) {
+  ResultsTable table = SlicesTable({});
+  table.title = "Costs";
+  table.columns.front() = {"step", "step"};
+  const auto add = [&](const char* step, const StepCost& needs) {
+    table.rows.push_back({step, Megabytes(needs.memory_bytes), needs.seconds,
+                          Megabytes(needs.read_bytes), Megabytes(needs.write_bytes)});
+  };
+  add("schedule", cost.schedule);
+  add("slices, one worker each", cost.slices.front().cost);
+  add("commit", cost.commit);
+  add("all, one after another", cost.InTurn());
+  add("all, slices at once", cost.AtOnce());
+  return table;
+}
+
+arrow::Status PlanSlices(const Settings& settings, const SliceFlags& flags,
+                         const RunContext& context, std::string* output) {
+  CostSize size;
+  if (flags.nodes > 0) {
+    size = DescribedSize(flags.nodes, flags.edges, static_cast<int>(flags.columns),
+                         static_cast<int>(flags.snapshots), settings);
+  } else {
+    ARROW_ASSIGN_OR_RAISE(size, SizeOfRun(settings, context));
+  }
+  const RunCost cost = EstimateCost(settings, size, static_cast<int>(flags.slices));
+  const ResultsTable tables[] = {SlicesTable(cost), CostsTable(cost)};
+  *output = RenderAll(tables, settings.report.format);
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
-arrow::Status PlanCommand(const CommandLine& line, const RunContext& context,
+std::vector<FlagSection> PlanFlags() {
+  FlagSection slices{"Slices:", {}};
+  for (const SliceFlag& flag : kSliceFlags) {
+    const setting_value::Integer<std::int64_t> rule{1, flag.most};
+    slices.flags.push_back({flag.name, rule.rule(), flag.help, ""});
+  }
+  return {slices, {"Settings:", SettingFlags()}};
+}
+
+arrow::Status PlanCommand(const CommandLine& given, const RunContext& context,
                           std::string* output) {
+  CommandLine line = given;
+  ARROW_ASSIGN_OR_RAISE(const SliceFlags flags, TakeSliceFlags(&line));
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+  if (flags.slices > 0) return PlanSlices(settings, flags, context, output);
   ARROW_ASSIGN_OR_RAISE(const PipelinePlan plan, PlanPipeline(settings, context));
   for (const std::string& note : plan.scheduled.notes) context.progress->Note(note);
   const arrow::Status fits = CheckResources(settings, plan.resources);

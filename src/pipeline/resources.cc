@@ -37,16 +37,6 @@ constexpr int Lanes(int columns) {
   return columns <= 4 ? 4 : columns <= 8 ? 8 : RoundUp(columns);
 }
 
-// Peak of a pass over `columns` columns: the embedding and everything around it.
-std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
-  const std::int64_t row_group =
-      std::min(size.snapshot_rows, ParquetFileOptions().row_group_rows);
-  const std::int64_t held = size.in_deltas ? 2 * size.snapshot_rows : 0;
-  return kFixedBytes + size.id_bytes +
-         row_group * size.columns * 4  // held until the row group is whole
-         + held * (size.columns * 4 + 4) + EmbeddingBytes(size, columns);
-}
-
 std::int64_t NumberBytes(const SnapshotOptions& snapshot) {
   return snapshot.precision == SnapshotPrecision::kFloat16 ? 2 : 4;
 }
@@ -81,6 +71,15 @@ std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns) {
          + size.nodes * (16 + 12) + std::max(sweeps, pushes);
 }
 
+std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
+  const std::int64_t row_group =
+      std::min(size.snapshot_rows, ParquetFileOptions().row_group_rows);
+  const std::int64_t held = size.in_deltas ? 2 * size.snapshot_rows : 0;
+  return kFixedBytes + size.id_bytes +
+         row_group * size.columns * 4  // held until the row group is whole
+         + held * (size.columns * 4 + 4) + EmbeddingBytes(size, columns);
+}
+
 int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {
   if (PassBytes(size, size.columns) <= limit) return size.columns;
   int most = RoundUp(size.columns);
@@ -89,19 +88,19 @@ int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {
   return std::min(size.columns, RoundUp((size.columns + passes - 1) / passes));
 }
 
-ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
-                                   const Schedule& schedule, std::int64_t num_labelled) {
+EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
+                              std::int64_t id_bytes, int columns,
+                              const Schedule& schedule, std::int64_t num_labelled) {
   const bool labelled_only = settings.snapshot.nodes == SnapshotNodes::kLabelled;
   const int directions = settings.graph.directed ? 1 : 2;
   EmbeddingSize size;
-  size.nodes = inputs.nodes->size();
-  size.id_bytes = inputs.nodes->MemoryBytes();
-  size.columns = inputs.columns.size();
+  size.nodes = nodes;
+  size.id_bytes = id_bytes;
+  size.columns = columns;
   size.threads = NumThreads(settings);
   size.in_double = settings.embed.epsilon < kFloatEpsilon;
   size.symmetric = !settings.graph.directed;
   size.in_deltas = settings.snapshot.mode == SnapshotMode::kDelta;
-  std::int64_t all_rows = 0;
   std::int64_t before = 0;
   std::int64_t most_held = -1;
   for (const SchedulePoint& point : schedule) {
@@ -115,30 +114,40 @@ ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& in
     }
     before = arcs;
     size.snapshot_rows = std::max(size.snapshot_rows, rows);
-    all_rows += rows;
+    size.all_rows += rows;
   }
+  return size;
+}
 
+std::int64_t DiskBytes(const Settings& settings, const EmbeddingSize& size,
+                       std::size_t num_snapshots) {
+  if (num_snapshots == 0) return 0;
+  // Numbers and ids, then what a file says of itself and of its columns.
+  const std::int64_t row_bytes = NumberBytes(settings.snapshot) * size.columns + 10;
+  const bool many_columns = settings.snapshot.layout == SnapshotLayout::kColumns;
+  const std::int64_t file_bytes = 5'000 + (many_columns ? 250 * size.columns : 0);
+  const int saved_bytes = size.in_double ? 8 : 4;
+  return size.all_rows * row_bytes +
+         file_bytes * static_cast<std::int64_t>(num_snapshots) +
+         size.nodes * (std::int64_t{size.columns} * saved_bytes + 40) + size.arcs * 5;
+}
+
+ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
+                                   const Schedule& schedule, std::int64_t num_labelled) {
+  const EmbeddingSize size =
+      EmbeddingSizeOf(settings, inputs.nodes->size(), inputs.nodes->MemoryBytes(),
+                      inputs.columns.size(), schedule, num_labelled);
   ResourceEstimate estimate;
   const int slice = ColumnsPerPass(size, MemoryLimit(settings));
   estimate.columns_per_pass = slice;
   estimate.num_passes = std::max(1, (size.columns + slice - 1) / std::max(1, slice));
   estimate.memory_bytes = PassBytes(size, slice);
-  // As if nothing could be compressed: numbers and ids, then what a file says of itself
-  // and of its columns.
-  const std::int64_t row_bytes = NumberBytes(settings.snapshot) * size.columns + 10;
-  const bool many_columns = settings.snapshot.layout == SnapshotLayout::kColumns;
-  const std::int64_t file_bytes = 5'000 + (many_columns ? 250 * size.columns : 0);
-  estimate.disk_bytes =
-      all_rows * row_bytes + file_bytes * static_cast<std::int64_t>(schedule.size());
-  if (!schedule.empty()) {
-    const int saved_bytes = size.in_double ? 8 : 4;
-    estimate.disk_bytes +=
-        size.nodes * (std::int64_t{size.columns} * saved_bytes + 40) + size.arcs * 5;
-  }
+  estimate.disk_bytes = DiskBytes(settings, size, schedule.size());
   // Slices wait for each other: numbers, and once the ids.
-  if (estimate.num_passes > 1)
+  if (estimate.num_passes > 1) {
     estimate.temporary_bytes =
-        all_rows * (size.columns * 4 + 4 * estimate.num_passes + 12);
+        size.all_rows * (size.columns * 4 + 4 * estimate.num_passes + 12);
+  }
   return estimate;
 }
 

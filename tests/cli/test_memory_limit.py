@@ -51,7 +51,7 @@ def test_a_memory_limit_takes_more_passes_and_changes_nothing(coden, tight, tmp_
     assert not list((passes / "_coden/stage").iterdir())
 
 
-def test_temporary_files_of_a_killed_run_are_removed(coden, tight, tmp_path):
+def test_a_killed_run_keeps_the_slices_it_has_finished(coden, tight, tmp_path):
     flags, limit = tight
     run = tmp_path / "killed"
     arguments = ["embed", *flags, "--run.memory_limit", limit, "--run.directory", run]
@@ -63,12 +63,11 @@ def test_temporary_files_of_a_killed_run_are_removed(coden, tight, tmp_path):
             break
     process.kill()
     process.communicate(timeout=20)
-    assert (run / "_coden/stage/columns-0.f32").exists()
-    assert coden("embed", *flags, "--run.directory", run).code == 0
-    assert not list((run / "_coden/stage").iterdir())
-    # Also where the next run has nothing to embed.
-    (run / "_coden/stage/columns-0.f32").write_bytes(b"1234")
-    assert "unchanged, skipped" in coden("embed", *flags, "--run.directory", run).stderr
+    assert len(list(run.glob("_coden/slices/*/*.json"))) == 1
+    again = coden("embed", *flags, "--run.memory_limit", limit, "--run.directory", run)
+    assert again.code == 0, again.stderr
+    assert "embed 1/" not in again.stderr and "embed 2/" in again.stderr
+    assert not (run / "_coden/slices").exists()
     assert not list((run / "_coden/stage").iterdir())
 
 

@@ -26,6 +26,7 @@ struct EmbeddingSize {
   std::int64_t arcs = 0;           ///< of the largest graph
   std::int64_t arcs_before = 0;    ///< of the snapshot before it
   std::int64_t snapshot_rows = 0;  ///< of the largest snapshot
+  std::int64_t all_rows = 0;       ///< of all snapshots
   int columns = 0;                 ///< of a snapshot
   int threads = 1;
   bool in_double = false;  ///< `embed.epsilon` is below what float32 can hold
@@ -33,16 +34,29 @@ struct EmbeddingSize {
   bool in_deltas = false;  ///< the writer holds the last full snapshot and the next one
 };
 
+/// The size of a run with this schedule. `num_labelled` bounds the rows of a snapshot
+/// with `snapshot.nodes = labelled`.
+EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
+                              std::int64_t id_bytes, int columns,
+                              const Schedule& schedule, std::int64_t num_labelled);
+
 /// Memory that the solver and its graph take for a slice of `columns` columns.
 std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns);
+
+/// Memory of a pass over `columns` columns, at its peak: the embedding and everything
+/// around it.
+std::int64_t PassBytes(const EmbeddingSize& size, int columns);
 
 /// How many columns to embed in one pass, for a peak within `limit` bytes: all of them,
 /// or a multiple of 16 that makes the fewest passes and these as even as can be. Where
 /// not even 16 fit it is 16.
 int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit);
 
-/// Plan the passes for `run.memory_limit` and say what they need. `num_labelled` bounds
-/// the rows of a snapshot with `snapshot.nodes = labelled`.
+/// Disk that all snapshots and the state take at most: as if nothing could be compressed.
+std::int64_t DiskBytes(const Settings& settings, const EmbeddingSize& size,
+                       std::size_t num_snapshots);
+
+/// Plan the passes for `run.memory_limit` and say what they need.
 ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
                                    const Schedule& schedule, std::int64_t num_labelled);
 

@@ -1,0 +1,212 @@
+// What a run costs, from its size alone.
+//
+// Seconds are counts times rates. The counts follow from the method: a slice reads every
+// row once, and solves for each snapshot by sweeps over all arcs, once for every block of
+// 16 columns. A sweep of a symmetric graph reduces the error by about w - 1, w the
+// relaxation (sweep_plan.cc), and starts from the shift since the snapshot before, which
+// the schedule bounds by sigma:
+//     sweeps = kSlowness ln(sigma / epsilon) / ln(1 / (w - 1)) + one that proves.
+// Updates that are small enough to be pushed cost less, so this is an estimate from above
+// for logs with many small snapshots. An arc costs more where the rows it gathers do not
+// stay in the cache.
+//
+// The rates are fitted to runs of three sizes on one machine (tests/bench/cost.py), which
+// docs/scaling.md describes. Another machine is faster or slower by one factor, mostly
+// that of its memory.
+
+#include "coden/pipeline/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coden/pipeline/resources.h"
+
+namespace coden {
+
+namespace {
+
+constexpr int kBlock = 16;
+
+// Nanoseconds on one core.
+constexpr double kScheduleRow = 120;  // read, decode, number, sample
+constexpr double kReplayRow = 230;    // read, decode, look up, change the graph
+constexpr double kArcInCache = 3.0;   // of a sweep over one block
+constexpr double kArcInMemory = 9.0;
+constexpr double kPlanArc = 12.0;   // the order and the weights of the sweeps
+constexpr double kSliceNumber = 2;  // copied out and written to a slice
+constexpr double kJoinNumber = 9;   // read from slices, encoded, compressed, written
+
+// Part of its speed that a second core adds where both wait for the memory.
+constexpr double kSecondCore = 0.75;
+
+// Rows of one block that stay in the cache.
+constexpr double kCacheBytes = 16e6;
+constexpr double kRowBytes = 64;
+
+// Against the rate of a consistently ordered graph.
+constexpr double kSlowness = 1.3;
+
+// A described log: Parquet bytes of a row (two ids and a time) and of a number.
+constexpr std::int64_t kLogRowBytes = 10;
+constexpr std::int64_t kFeatureBytes = 4;
+constexpr std::int64_t kIdBytes = 20;
+
+// Of the first pass: of a node, and of a process.
+constexpr std::int64_t kScheduledNodeBytes = 160;
+constexpr std::int64_t kFixedBytes = 320'000'000;
+
+double Seconds(double nanoseconds) { return nanoseconds * 1e-9; }
+
+double Sweeps(const EmbedOptions& embed, double shift) {
+  const double kept = 1.0 - embed.alpha;
+  const double relaxation = 2.0 / (1.0 + std::sqrt(1.0 - kept * kept));
+  const double start = std::clamp(shift, embed.epsilon, 1.0);
+  return 2.0 +
+         kSlowness * std::log(start / embed.epsilon) / std::log(1.0 / (relaxation - 1.0));
+}
+
+double ArcNanoseconds(std::int64_t nodes) {
+  const double held = static_cast<double>(nodes) * kRowBytes;
+  const double missed = held <= kCacheBytes ? 0.0 : 1.0 - kCacheBytes / held;
+  return kArcInCache + (kArcInMemory - kArcInCache) * missed;
+}
+
+// How much faster `tasks` independent parts are with `threads` threads.
+double SpeedUp(int threads, int tasks) {
+  const int used = std::min(threads, tasks);
+  return used <= 1 ? 1.0 : 1.0 + kSecondCore * (used - 1);
+}
+
+std::int64_t SliceRowBytes(int columns, bool with_ids) {
+  return columns * 4 + 4 + (with_ids ? 12 : 0);
+}
+
+StepCost ScheduleCost(const CostSize& size) {
+  StepCost cost;
+  std::int64_t edges = 0;
+  for (const SchedulePoint& point : size.schedule)
+    edges = std::max(edges, point.num_edges);
+  // A table of edges that is at most three quarters full, and its predecessor while it
+  // grows.
+  cost.memory_bytes = kFixedBytes + size.nodes * kScheduledNodeBytes + edges * 8 * 2;
+  cost.read_bytes = size.log_bytes + size.feature_bytes;
+  cost.write_bytes = size.nodes * 20;
+  cost.seconds = Seconds(kScheduleRow * static_cast<double>(size.rows));
+  return cost;
+}
+
+StepCost SliceCostOf(const Settings& settings, const CostSize& size,
+                     const EmbeddingSize& embedding, const ColumnRange& columns) {
+  const int blocks = (columns.size() + kBlock - 1) / kBlock;
+  // Few columns are cut into narrower blocks.
+  const double faster = SpeedUp(embedding.threads, std::max(blocks, columns.size() / 4));
+  const int directions = settings.graph.directed ? 1 : 2;
+  double nanoseconds = kReplayRow * static_cast<double>(size.rows);
+  bool first = true;
+  for (const SchedulePoint& point : size.schedule) {
+    const double arcs = static_cast<double>(directions * point.num_edges);
+    const double width = static_cast<double>(columns.size()) / kBlock;
+    const double shift = first ? 1.0 : point.sigma;
+    nanoseconds += arcs * (kPlanArc + Sweeps(settings.embed, shift) * width *
+                                          ArcNanoseconds(point.num_nodes) / faster);
+    first = false;
+  }
+  const bool with_ids = columns.begin == size.columns.begin;
+  nanoseconds += kSliceNumber * static_cast<double>(embedding.all_rows) * columns.size();
+  StepCost cost;
+  cost.memory_bytes = PassBytes(embedding, columns.size());
+  cost.read_bytes = size.log_bytes + size.feature_bytes + size.nodes * 20;
+  cost.write_bytes = embedding.all_rows * SliceRowBytes(columns.size(), with_ids) +
+                     size.nodes * columns.size() * 4;
+  cost.seconds = Seconds(nanoseconds);
+  return cost;
+}
+
+StepCost CommitCost(const Settings& settings, const CostSize& size,
+                    const EmbeddingSize& embedding, int slices) {
+  StepCost cost;
+  const std::int64_t row_group = std::min<std::int64_t>(embedding.snapshot_rows, 1 << 18);
+  cost.memory_bytes = kFixedBytes + size.id_bytes + row_group * embedding.columns * 8;
+  cost.read_bytes = embedding.all_rows * (embedding.columns * 4 + 4 * slices + 12);
+  cost.write_bytes = DiskBytes(settings, embedding, size.schedule.size());
+  cost.seconds =
+      Seconds(kJoinNumber * static_cast<double>(embedding.all_rows) * embedding.columns);
+  return cost;
+}
+
+void AddStep(const StepCost& step, StepCost* sum) {
+  sum->memory_bytes = std::max(sum->memory_bytes, step.memory_bytes);
+  sum->read_bytes += step.read_bytes;
+  sum->write_bytes += step.write_bytes;
+  sum->seconds += step.seconds;
+}
+
+}  // namespace
+
+CostSize DescribedSize(std::int64_t nodes, std::int64_t edges, int columns, int snapshots,
+                       const Settings& settings) {
+  CostSize size;
+  size.rows = edges;
+  size.log_bytes = edges * kLogRowBytes;
+  size.feature_bytes = nodes * columns * kFeatureBytes;
+  size.nodes = nodes;
+  size.id_bytes = nodes * kIdBytes;
+  size.num_labelled = nodes;
+  size.columns = {0, columns};
+  for (int i = 0; i < snapshots; ++i) {
+    SchedulePoint point;
+    point.snapshot = i;
+    point.num_nodes = nodes;
+    point.num_edges = edges / snapshots * (i + 1);
+    point.sigma = settings.sample.lambda;
+    size.schedule.push_back(point);
+  }
+  return size;
+}
+
+StepCost RunCost::InTurn() const {
+  StepCost sum;
+  AddStep(schedule, &sum);
+  for (const SliceCost& slice : slices) AddStep(slice.cost, &sum);
+  AddStep(commit, &sum);
+  return sum;
+}
+
+StepCost RunCost::AtOnce() const {
+  StepCost sum = InTurn();
+  double longest = 0.0;
+  for (const SliceCost& slice : slices) longest = std::max(longest, slice.cost.seconds);
+  sum.seconds = schedule.seconds + longest + commit.seconds;
+  return sum;
+}
+
+std::vector<ColumnRange> CutColumns(const ColumnRange& columns, int count) {
+  const int width = columns.size();
+  count = std::clamp(count, 1, std::max(1, width));
+  // The largest unit of which every slice can have one.
+  int unit = kBlock;
+  while (unit > 1 && width / unit < count) unit /= 2;
+  const int units = (width + unit - 1) / unit;
+  std::vector<ColumnRange> slices;
+  for (int i = 0; i < count; ++i) {
+    const int begin = units * i / count * unit;
+    const int end = std::min(width, units * (i + 1) / count * unit);
+    slices.push_back({columns.begin + begin, columns.begin + end});
+  }
+  return slices;
+}
+
+RunCost EstimateCost(const Settings& settings, const CostSize& size, int slices) {
+  const EmbeddingSize embedding =
+      EmbeddingSizeOf(settings, size.nodes, size.id_bytes, size.columns.size(),
+                      size.schedule, size.num_labelled);
+  RunCost cost;
+  cost.schedule = ScheduleCost(size);
+  for (const ColumnRange& columns : CutColumns(size.columns, slices))
+    cost.slices.push_back({columns, SliceCostOf(settings, size, embedding, columns)});
+  cost.commit =
+      CommitCost(settings, size, embedding, static_cast<int>(cost.slices.size()));
+  return cost;
+}
+
+}  // namespace coden
