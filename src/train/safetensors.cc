@@ -61,8 +61,11 @@ arrow::Result<SafetensorsFile> FromSafetensors(const std::string& bytes,
     }
     NamedTensor tensor{info.name, info.shape,
                        std::vector<float>(static_cast<std::size_t>(info.num_values))};
-    std::memcpy(tensor.values.data(), bytes.data() + info.offset,
-                static_cast<std::size_t>(info.num_bytes));
+    // Of a tensor without values there is no address to copy to.
+    if (info.num_bytes > 0) {
+      std::memcpy(tensor.values.data(), bytes.data() + info.offset,
+                  static_cast<std::size_t>(info.num_bytes));
+    }
     file.tensors.push_back(std::move(tensor));
   }
   const auto note = header.metadata.find(kNote);
