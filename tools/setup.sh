@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=(
   g++ pkg-config ninja-build python3 python3-venv
   libtbb-dev libboost-program-options-dev nlohmann-json3-dev libxxhash-dev robin-map-dev
-  libgtest-dev librapidcheck-dev libbenchmark-dev
+  libgtest-dev librapidcheck-dev libbenchmark-dev libgloo-dev
   chromium chromium-driver
 )
 # An npm from elsewhere than the distribution will do.

@@ -1,6 +1,9 @@
 // run, schedule, embed, commit and train: the commands that bring a run directory up to
 // date.
 
+#include <cstdlib>
+#include <memory>
+
 #include "cli/command_internal.h"
 #include "cli/results_internal.h"
 #include "coden/pipeline/error.h"
@@ -19,8 +22,31 @@ TrainStage TrainingOfThisBuild() {
 #endif
 }
 
-arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext& context,
-                            std::string* output) {
+// The processes that a launcher such as torchrun has started to train together; null
+// where there is none but this.
+arrow::Result<std::unique_ptr<RankGroup>> RanksOfEnvironment(Goal goal,
+                                                             const RunContext& context) {
+#ifdef CODEN_WITH_TRAIN
+  // The other commands are for one process, whoever starts it.
+  if (goal != Goal::kTrain && goal != Goal::kAll) return nullptr;
+  ARROW_ASSIGN_OR_RAISE(const auto environment, ReadRankEnvironment(std::getenv));
+  if (!environment) return nullptr;
+  if (goal == Goal::kAll) {
+    return UsageError(
+        "only `coden train` works with several processes, and WORLD_SIZE asks for them; "
+        "run `coden embed` without torchrun first, then `coden train` with it: "
+        "WORLD_SIZE ",
+        environment->size);
+  }
+  return JoinRanks(*environment, context.stop);
+#else
+  (void)goal, (void)context;
+  return nullptr;
+#endif
+}
+
+arrow::Status BringUpToDate(const CommandLine& line, Goal goal,
+                            const RunContext& own_context, std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   const bool trains = goal == Goal::kTrain || goal == Goal::kAll;
   if (line.resume && (line.force || !trains)) {
@@ -28,7 +54,15 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext
                                    "throw away: give one of them"
                                  : "--resume is for `run` and `train`");
   }
+  ARROW_ASSIGN_OR_RAISE(const auto ranks, RanksOfEnvironment(goal, own_context));
+  RunContext context = own_context;
+  SilentProgress silent;
+  if (ranks != nullptr) {
+    context.stop = ranks->stop();
+    if (ranks->rank() > 0) context.progress = &silent;
+  }
   RunRequest request;
+  request.ranks = ranks.get();
   request.goal = goal;
   request.force = line.force;
   request.resume = line.resume;
@@ -41,6 +75,10 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal, const RunContext
   }
   ARROW_ASSIGN_OR_RAISE(const Manifest manifest, std::move(up_to_date));
   if (goal == Goal::kSchedule) return arrow::Status::OK();
+  if (ranks != nullptr) {
+    ARROW_RETURN_NOT_OK(ranks->Leave());
+    if (ranks->rank() > 0) return arrow::Status::OK();
+  }
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
   ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, manifest, trains));
   return arrow::Status::OK();

@@ -20,6 +20,7 @@
 #include "pipeline/embed_part_internal.h"
 #include "pipeline/saved_settings_internal.h"
 #include "pipeline/slice_work_internal.h"
+#include "pipeline/train_ranks_internal.h"
 
 namespace coden {
 
@@ -104,17 +105,20 @@ class TrainPart {
     return store_.ReadText(RunLayout::kTraining);
   }
 
-  arrow::Status Run(const TrainStage& train, std::string saved,
-                    SnapshotCache* snapshots) {
+  arrow::Status Run(const TrainStage& train, std::string saved, SnapshotCache* snapshots,
+                    RankGroup* ranks) {
     if (!train) {
       return UsageError(
           "this program was built without training; build with -Dtrain=enabled");
+    }
+    if (ranks != nullptr) {
+      ARROW_RETURN_NOT_OK(CallRanks(*ranks, store_, manifest_->number, prints_, saved));
     }
     ARROW_RETURN_NOT_OK(store_.Remove(RunLayout::kSuccess));
     const auto start = std::chrono::steady_clock::now();
     const TrainMemory memory{std::move(saved),
                              [this](const std::string& bytes) { return Save(bytes); },
-                             snapshots};
+                             snapshots, ranks};
     ARROW_ASSIGN_OR_RAISE(TrainSummary summary,
                           train(settings_, store_, memory, context_));
     ARROW_RETURN_NOT_OK(CheckInputsStay(settings_, prints_.train_inputs));
@@ -269,6 +273,9 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   const Threads threads(settings);
   ARROW_RETURN_NOT_OK(Threads::SetArrow(settings));
 
+  if (request.ranks != nullptr && request.ranks->rank() > 0)
+    return AssistTraining(settings, request, context);
+
   ARROW_ASSIGN_OR_RAISE(const auto store, OpenForWriting(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const auto lock, RunLock::Take(*store));
   ARROW_ASSIGN_OR_RAISE(Manifest manifest, LoadAndRecover(*store, request));
@@ -331,12 +338,13 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
     const PartRecord* trained = manifest.Find(kTrainPart);
     if (trained != nullptr && trained->fingerprint == prints.train && !request.force) {
       ARROW_RETURN_NOT_OK(CheckFiles(*store, *trained));
+      if (request.ranks != nullptr) ARROW_RETURN_NOT_OK(DismissRanks(*request.ranks));
       context.progress->Note("training: settings and inputs are unchanged, skipped");
     } else {
       if (request.force)
         ARROW_RETURN_NOT_OK(Withdraw(*store, {kTrainingPart}, &manifest));
       ARROW_RETURN_NOT_OK(train_part.Run(request.train, std::move(saved_training),
-                                         cache ? &*cache : nullptr));
+                                         cache ? &*cache : nullptr, request.ranks));
     }
   }
   // The settings that made the files; where nothing was made, those that are there stay.

@@ -24,6 +24,24 @@ using Nodes = std::span<const std::int64_t>;
 /// where histories are so long that a chunk of them would not be.
 std::size_t ChunkNodes(std::int64_t num_channels, std::int64_t num_snapshots);
 
+/// Which of the processes that work together this one is.
+struct RankShare {
+  int rank = 0;
+  int size = 1;
+};
+
+/// What a rank has of a mini-batch.
+struct DealtBatch {
+  Nodes nodes;
+  std::size_t first_chunk = 0;  ///< among those of the batch
+};
+
+/// Cut `nodes` into batches of `batch`, and deal each in whole chunks of `chunk_nodes`: a
+/// rank gets consecutive ones, and as many as any other, or one more. The chunks, and so
+/// the results, are the same for any number of ranks.
+std::vector<DealtBatch> DealBatches(Nodes nodes, std::size_t batch,
+                                    std::size_t chunk_nodes, RankShare share);
+
 /// Chunks that are gathered ahead of those that are worked on.
 inline constexpr int kChunksAhead = 2;
 
@@ -32,12 +50,16 @@ inline constexpr int kChunksAhead = 2;
 class ChunkPlan {
  public:
   /// Take `nodes`, in their order, in batches of `batch`; chunks have the first
-  /// `num_snapshots`. All must outlive the plan.
+  /// `num_snapshots`. All must outlive the plan. Of each batch only what `share` has is
+  /// gathered and worked on.
   ChunkPlan(const TrainingData& data, Nodes nodes, std::size_t batch,
-            std::int64_t num_snapshots, int num_threads);
+            std::int64_t num_snapshots, int num_threads, RankShare share = {});
 
-  /// Where each batch ends, counted in chunks.
-  std::span<const std::size_t> batch_ends() const { return batch_ends_; }
+  struct Batch {
+    std::size_t end = 0;          ///< behind its last chunk, counted in chunks
+    std::size_t first_chunk = 0;  ///< see DealtBatch
+  };
+  std::span<const Batch> batches() const { return batches_; }
   std::int64_t num_snapshots() const { return loader_->num_snapshots(); }
   /// The first chunk that is not done.
   std::size_t next() const { return next_; }
@@ -49,7 +71,7 @@ class ChunkPlan {
   arrow::Status ForEachChunk(tbb::task_arena& arena, std::size_t end, const Visit& visit);
 
  private:
-  std::vector<std::size_t> batch_ends_;
+  std::vector<Batch> batches_;
   std::unique_ptr<ChunkLoader> loader_;
   std::size_t next_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/random_internal.h"
+#include "train/rank_sum_internal.h"
 
 namespace coden {
 
@@ -23,11 +24,12 @@ Times::Times(const TrainingData& data, std::vector<std::int64_t> chosen)
 }
 
 PairScorer::PairScorer(const TrainingData& data, std::size_t batch, int num_threads,
-                       const RunContext& context)
+                       const RunContext& context, RankGroup* ranks)
     : data_(data),
       batch_(batch),
       num_threads_(num_threads),
       context_(context),
+      ranks_(ranks),
       arena_(num_threads) {}
 
 ScoredPairs PairScorer::Forward(Network& network, Nodes chunk, float* gathered,
@@ -86,10 +88,10 @@ arrow::Result<double> PairScorer::MicroF1(Network& network, const Times& times,
   ChunkPlan plan = MakePlan(nodes, times.snapshots.back());
   std::atomic<std::int64_t> num_right = 0;
   std::atomic<std::int64_t> num_pairs = 0;
-  for (const std::size_t end : plan.batch_ends()) {
+  for (const ChunkPlan::Batch& batch : plan.batches()) {
     ARROW_RETURN_NOT_OK(context_.stop.Poll());
-    ARROW_RETURN_NOT_OK(
-        plan.ForEachChunk(arena_, end, [&](Nodes chunk, float* gathered, std::size_t) {
+    ARROW_RETURN_NOT_OK(plan.ForEachChunk(
+        arena_, batch.end, [&](Nodes chunk, float* gathered, std::size_t) {
           torch::NoGradGuard none_here_either;
           const ScoredPairs pairs =
               Forward(network, chunk, gathered, plan.num_snapshots(), times, prepared,
@@ -99,7 +101,9 @@ arrow::Result<double> PairScorer::MicroF1(Network& network, const Times& times,
           num_pairs += pairs.labels.size(0);
         }));
   }
-  return static_cast<double>(num_right) / static_cast<double>(num_pairs);
+  std::int64_t counts[] = {num_right, num_pairs};
+  ARROW_RETURN_NOT_OK(SumCounts(ranks_, counts));
+  return static_cast<double>(counts[0]) / static_cast<double>(counts[1]);
 }
 
 arrow::Status PairScorer::Predict(Network& network, const Times& times,
@@ -110,16 +114,48 @@ arrow::Status PairScorer::Predict(Network& network, const Times& times,
   std::iota(nodes.begin(), nodes.end(), std::int64_t{0});
   const torch::Tensor prepared = network.Prepare(times.snapshots);
   ChunkPlan plan = MakePlan(nodes, times.snapshots.back());
-  for (const std::size_t end : plan.batch_ends()) {
+  for (const ChunkPlan::Batch& batch : plan.batches()) {
     ARROW_RETURN_NOT_OK(context_.stop.Poll());
-    ARROW_RETURN_NOT_OK(
-        plan.ForEachChunk(arena_, end, [&](Nodes chunk, float* gathered, std::size_t) {
+    ARROW_RETURN_NOT_OK(plan.ForEachChunk(
+        arena_, batch.end, [&](Nodes chunk, float* gathered, std::size_t) {
           torch::NoGradGuard none_here_either;
           Keep(chunk, times,
                Forward(network, chunk, gathered, plan.num_snapshots(), times, prepared,
                        /*absent_too=*/true, /*dropout_seed=*/0),
                scores);
         }));
+  }
+  return CollectScores(nodes, times, scores);
+}
+
+// Bring what the other ranks have filled in to rank 0.
+arrow::Status PairScorer::CollectScores(Nodes nodes, const Times& times,
+                                        PairScores& scores) const {
+  if (ranks_ == nullptr) return arrow::Status::OK();
+  const std::size_t chunk_nodes = ChunkNodes(data_.num_channels(), data_.num_snapshots);
+  for (int rank = 1; rank < ranks_->size(); ++rank) {
+    if (ranks_->rank() != 0 && ranks_->rank() != rank) continue;
+    std::vector<std::int64_t> pairs;
+    for (const DealtBatch& batch :
+         DealBatches(nodes, batch_, chunk_nodes, {rank, ranks_->size()})) {
+      for (const std::int64_t node : batch.nodes) {
+        for (const std::int64_t k : times.predictions)
+          pairs.push_back(node * data_.num_predictions() + k);
+      }
+    }
+    const auto collect = [&](auto& all) -> arrow::Status {
+      auto part = std::vector<std::decay_t<decltype(all.front())>>(pairs.size());
+      if (ranks_->rank() == rank) {
+        for (std::size_t i = 0; i < pairs.size(); ++i) part[i] = all[pairs[i]];
+        return ranks_->Send(std::as_bytes(std::span(part)), 0);
+      }
+      ARROW_RETURN_NOT_OK(ranks_->Receive(std::as_writable_bytes(std::span(part)), rank));
+      for (std::size_t i = 0; i < pairs.size(); ++i) all[pairs[i]] = part[i];
+      return arrow::Status::OK();
+    };
+    ARROW_RETURN_NOT_OK(collect(scores.predicted));
+    ARROW_RETURN_NOT_OK(collect(scores.probability));
+    ARROW_RETURN_NOT_OK(collect(scores.loss));
   }
   return arrow::Status::OK();
 }
@@ -135,10 +171,10 @@ arrow::Result<std::vector<float>> PairScorer::Represent(Network& network,
   std::vector<float> rows(nodes.size() * width);
   const torch::Tensor prepared = network.Prepare(time.snapshots);
   ChunkPlan plan = MakePlan(nodes, time.snapshots.back());
-  for (const std::size_t end : plan.batch_ends()) {
+  for (const ChunkPlan::Batch& batch : plan.batches()) {
     ARROW_RETURN_NOT_OK(context_.stop.Poll());
-    ARROW_RETURN_NOT_OK(
-        plan.ForEachChunk(arena_, end, [&](Nodes chunk, float* gathered, std::size_t) {
+    ARROW_RETURN_NOT_OK(plan.ForEachChunk(
+        arena_, batch.end, [&](Nodes chunk, float* gathered, std::size_t) {
           torch::NoGradGuard none_here_either;
           UseOneTorchThread();
           const torch::Tensor history =

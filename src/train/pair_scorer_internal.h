@@ -7,6 +7,7 @@
 #include <torch/torch.h>
 
 #include "coden/pipeline/progress.h"
+#include "coden/train/rank_group.h"
 #include "train/chunk_plan_internal.h"
 #include "train/network_internal.h"
 #include "train/training_data_internal.h"
@@ -34,10 +35,13 @@ struct ScoredPairs {
 };
 
 /// Apply a network to pairs of a node and a prediction time.
+///
+/// With `ranks` each of them works on its own chunks, and all make the same calls. The
+/// results are those of one process.
 class PairScorer {
  public:
   PairScorer(const TrainingData& data, std::size_t batch, int num_threads,
-             const RunContext& context);
+             const RunContext& context, RankGroup* ranks = nullptr);
 
   /// Whether a pair counts: its node has a label and is present then.
   bool Counts(std::int64_t pair) const {
@@ -46,7 +50,7 @@ class PairScorer {
 
   tbb::task_arena& arena() { return arena_; }
   ChunkPlan MakePlan(Nodes nodes, std::int64_t last_snapshot) const {
-    return {data_, nodes, batch_, last_snapshot + 1, num_threads_};
+    return {data_, nodes, batch_, last_snapshot + 1, num_threads_, share()};
   }
 
   /// Score the pairs of `chunk` that count or, where `absent_too` says so, all that have
@@ -61,14 +65,19 @@ class PairScorer {
   /// does.
   arrow::Result<double> MicroF1(Network& network, const Times& times, Nodes nodes);
 
-  /// Fill in `scores` for every labelled pair of the times.
+  /// Fill in `scores` for every labelled pair of the times. Of several ranks only rank 0
+  /// has them all.
   arrow::Status Predict(Network& network, const Times& times, PairScores& scores);
 
   /// What the temporal part of a network knows of all nodes at one prediction time, row
-  /// by row.
+  /// by row. Not for several ranks.
   arrow::Result<std::vector<float>> Represent(Network& network, std::int64_t prediction);
 
  private:
+  RankShare share() const {
+    return ranks_ == nullptr ? RankShare{} : RankShare{ranks_->rank(), ranks_->size()};
+  }
+  arrow::Status CollectScores(Nodes nodes, const Times& times, PairScores& scores) const;
   torch::Tensor Features(Nodes chunk, const Times& times) const;
   void Keep(Nodes chunk, const Times& times, const ScoredPairs& pairs,
             PairScores& scores) const;
@@ -77,6 +86,7 @@ class PairScorer {
   const std::size_t batch_;
   const int num_threads_;
   const RunContext& context_;
+  RankGroup* const ranks_;
   tbb::task_arena arena_;
 };
 

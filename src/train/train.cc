@@ -9,6 +9,7 @@
 #include "coden/report/printable.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
+#include "coden/train/rank_group.h"
 #include "train/checkpoint_internal.h"
 #include "train/energy_internal.h"
 #include "train/fence_internal.h"
@@ -61,7 +62,11 @@ class TrainStage {
  public:
   TrainStage(const Settings& settings, RunStore& store, const TrainMemory& memory,
              const RunContext& context)
-      : settings_(settings), store_(store), memory_(memory), context_(context) {}
+      : settings_(settings),
+        store_(store),
+        memory_(memory),
+        context_(context),
+        writes_(memory.ranks == nullptr || memory.ranks->rank() == 0) {}
 
   arrow::Result<TrainSummary> Run() {
     if (!memory_.saved.empty()) {
@@ -72,12 +77,15 @@ class TrainStage {
         input_, LoadTrainingInput(settings_, store_, context_, memory_.snapshots));
     if (input_.num_unknown > 0)
       Note("labels of nodes that are in no snapshot are left out: ", input_.num_unknown);
-    ARROW_ASSIGN_OR_RAISE(predictions_, ParquetFileWriter::Stage(
-                                            store_, RunLayout::kPredictions,
-                                            PredictionsSchema(input_.node_ids->type(),
-                                                              input_.classes->type())));
+    if (writes_) {
+      ARROW_ASSIGN_OR_RAISE(predictions_, ParquetFileWriter::Stage(
+                                              store_, RunLayout::kPredictions,
+                                              PredictionsSchema(input_.node_ids->type(),
+                                                                input_.classes->type())));
+    }
     for (int run = 0; run < settings_.train.runs; ++run)
       ARROW_RETURN_NOT_OK(RunOnce(run));
+    if (!writes_) return TrainSummary{};
     TrainSummary summary = Summarise();
     ARROW_ASSIGN_OR_RAISE(summary.files, WriteFiles());
     return summary;
@@ -106,6 +114,10 @@ class TrainStage {
       data.channels.push_back(std::move(history));
     }
     ARROW_ASSIGN_OR_RAISE(const TrainedModel model, Learn(run, seed, data, split));
+    if (!writes_) {
+      data.channels.resize(num_groups);
+      return arrow::Status::OK();
+    }
     for (const EpochRecord& record : model.memory.epochs)
       metrics_log_ += MetricsLine(run, record);
     metrics_.push_back(ScorePredictions(data, split, model.scores));
@@ -164,6 +176,7 @@ class TrainStage {
     const auto number = static_cast<std::size_t>(run);
     if (runs_.size() <= number) runs_.resize(number + 1);
     task.memory = runs_[number];
+    task.ranks = memory_.ranks;
     if (!task.memory.epochs.empty()) {
       context_.progress->Note(
           "training: going on after " +
@@ -264,6 +277,7 @@ class TrainStage {
   RunStore& store_;
   const TrainMemory& memory_;
   const RunContext& context_;
+  const bool writes_;  // of several ranks one does
   TrainingInput input_;
   std::vector<TrainerMemory> runs_;  // as far as they have come
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();

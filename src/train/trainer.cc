@@ -1,9 +1,9 @@
 // How a model is trained: steps over mini-batches of nodes, each cut into chunks that are
 // gathered ahead (chunk_loader.cc) and worked on in parallel.
 //
-// The same bits come out for any number of threads: the data alone decide how large a
-// chunk is, each draws its dropout from its own generator, and gradients are added in the
-// order of the chunks.
+// The same bits come out for any number of threads and ranks: the data alone decide how
+// large a chunk is, each draws its dropout from its own generator, and gradients are
+// added in the order of the chunks (rank_sum.cc).
 
 #include "train/trainer_internal.h"
 
@@ -26,6 +26,7 @@
 #include "train/network_internal.h"
 #include "train/orthogonality_internal.h"
 #include "train/pair_scorer_internal.h"
+#include "train/rank_sum_internal.h"
 
 namespace coden {
 
@@ -53,7 +54,7 @@ class Trainer {
         scorer_(
             data_, static_cast<std::size_t>(options_.batch),
             task_.threads > 0 ? task_.threads : tbb::this_task_arena::max_concurrency(),
-            context),
+            context, task_.ranks),
         memory_(std::move(task_.memory)),
         random_(0) {
     if (memory_.best.empty()) memory_.random = task_.seed ^ kBatchOrderStream;
@@ -208,11 +209,8 @@ class Trainer {
   }
 
   // One step of the optimizer.
-  arrow::Result<LossSum> Step(ChunkPlan& plan, std::size_t end, const Times& times) {
-    struct ChunkGradient {
-      LossSum sum;
-      std::vector<torch::Tensor> gradients;
-    };
+  arrow::Result<LossSum> Step(ChunkPlan& plan, const ChunkPlan::Batch& batch,
+                              const Times& times) {
     // The kernel is made once, and every chunk takes the gradient with respect to it.
     const torch::Tensor prepared = network_->Prepare(times.snapshots);
     torch::Tensor shared;
@@ -225,41 +223,43 @@ class Trainer {
     } else {
       targets = network_->parameters();
     }
-    std::vector<ChunkGradient> parts(end - plan.next());
+    const std::size_t num_chunks = batch.end - plan.next();
+    std::vector<ChunkSum> sums(num_chunks);
+    std::vector<torch::Tensor> gradients(num_chunks);  // of all targets, end to end
     const std::uint64_t dropout_seed = random_.Next();
     ARROW_RETURN_NOT_OK(context_.stop.Poll());
     ARROW_RETURN_NOT_OK(plan.ForEachChunk(
-        scorer_.arena(), end, [&](Nodes nodes, float* gathered, std::size_t chunk) {
-          const ScoredPairs rows =
-              scorer_.Forward(*network_, nodes, gathered, plan.num_snapshots(), times,
-                              shared, /*absent_too=*/false, dropout_seed + chunk);
+        scorer_.arena(), batch.end, [&](Nodes nodes, float* gathered, std::size_t chunk) {
+          const ScoredPairs rows = scorer_.Forward(
+              *network_, nodes, gathered, plan.num_snapshots(), times, shared,
+              /*absent_too=*/false, dropout_seed + batch.first_chunk + chunk);
           if (rows.index.empty()) return;
           const torch::Tensor loss = torch::cross_entropy_loss(
               rows.logits, rows.labels, class_weights_, at::Reduction::Sum,
               /*ignore_index=*/-100, options_.label_smoothing);
-          parts[chunk].sum.loss = loss.item<double>();
-          parts[chunk].sum.weight =
+          sums[chunk].loss = loss.item<double>();
+          sums[chunk].weight =
               class_weights_.defined()
                   ? class_weights_.index_select(0, rows.labels).sum().item<double>()
                   : static_cast<double>(rows.index.size());
-          parts[chunk].gradients = torch::autograd::grad({loss}, targets);
+          gradients[chunk] = EndToEnd(torch::autograd::grad({loss}, targets));
+          sums[chunk].gradient = {gradients[chunk].const_data_ptr<float>(),
+                                  static_cast<std::size_t>(gradients[chunk].numel())};
         }));
-    LossSum sum;
-    std::vector<torch::Tensor> gradients(targets.size());
-    for (ChunkGradient& part : parts) {
-      if (part.gradients.empty()) continue;
-      sum.loss += part.sum.loss;
-      sum.weight += part.sum.weight;
-      for (std::size_t i = 0; i < gradients.size(); ++i) {
-        if (gradients[i].defined()) {
-          gradients[i].add_(part.gradients[i]);
-        } else {
-          gradients[i] = part.gradients[i];
-        }
-      }
+    std::int64_t length = 0;
+    for (const torch::Tensor& target : targets) length += target.numel();
+    ARROW_ASSIGN_OR_RAISE(StepSum sum,
+                          SumChunks(task_.ranks, sums, static_cast<std::size_t>(length)));
+    const LossSum loss{sum.loss, sum.weight};
+    if (loss.weight == 0.0 || !std::isfinite(loss.loss)) return loss;
+    const torch::Tensor gradient =
+        torch::from_blob(sum.gradient.data(), {length}).div(loss.weight);
+    gradients.clear();
+    std::int64_t begin = 0;
+    for (const torch::Tensor& target : targets) {
+      gradients.push_back(gradient.narrow(0, begin, target.numel()).view(target.sizes()));
+      begin += target.numel();
     }
-    if (sum.weight == 0.0 || !std::isfinite(sum.loss)) return sum;
-    for (torch::Tensor& gradient : gradients) gradient.div_(sum.weight);
     if (prepared.defined()) {
       const std::vector<torch::Tensor> temporal = network_->TemporalParameters();
       SetGradients(temporal,
@@ -274,7 +274,14 @@ class Trainer {
     }
     ++memory_.num_steps;
     optimizer_->step();
-    return sum;
+    return loss;
+  }
+
+  static torch::Tensor EndToEnd(const std::vector<torch::Tensor>& tensors) {
+    std::vector<torch::Tensor> flat;
+    flat.reserve(tensors.size());
+    for (const torch::Tensor& tensor : tensors) flat.push_back(tensor.reshape({-1}));
+    return torch::cat(flat);
   }
 
   static void SetGradients(const std::vector<torch::Tensor>& parameters,
@@ -290,11 +297,11 @@ class Trainer {
     ChunkPlan plan =
         scorer_.MakePlan(order, data_.predictions[learnable_.back()].snapshot);
     LossSum epoch;
-    for (const std::size_t end : plan.batch_ends()) {
-      ARROW_ASSIGN_OR_RAISE(const LossSum batch, Step(plan, end, DrawTimes()));
-      if (!std::isfinite(batch.loss)) return NotFinite();
-      epoch.loss += batch.loss;
-      epoch.weight += batch.weight;
+    for (const ChunkPlan::Batch& batch : plan.batches()) {
+      ARROW_ASSIGN_OR_RAISE(const LossSum sum, Step(plan, batch, DrawTimes()));
+      if (!std::isfinite(sum.loss)) return NotFinite();
+      epoch.loss += sum.loss;
+      epoch.weight += sum.weight;
     }
     return epoch.loss / epoch.weight;
   }

@@ -7,6 +7,7 @@
 #include <arrow/result.h>
 
 #include "coden/pipeline/progress.h"
+#include "coden/train/rank_group.h"
 #include "coden/train/train_options.h"
 #include "train/node_split_internal.h"
 #include "train/trained_model_internal.h"
@@ -28,6 +29,9 @@ struct TrainTask {
   std::function<arrow::Status(const EpochRecord&,
                               const std::function<TrainerMemory()>& memory)>
       on_epoch = {};
+  /// Those that learn the same task together; null: this process does alone. The result
+  /// does not depend on how many there are. Scores are rank 0's.
+  RankGroup* ranks = nullptr;
 };
 
 /// Learn the lessons of the protocol one after another, and let the weights of the best

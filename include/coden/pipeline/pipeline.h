@@ -11,6 +11,7 @@
 #include "coden/pipeline/schedule_pass.h"
 #include "coden/pipeline/settings.h"
 #include "coden/store/manifest.h"
+#include "coden/train/rank_group.h"
 #include "coden/train/train.h"
 
 namespace coden {
@@ -33,6 +34,9 @@ struct RunRequest {
   bool force = false;   ///< rebuild what is there instead of refusing or skipping
   bool resume = false;  ///< refuse to start a training: go on with an interrupted one
   TrainStage train;     ///< none in a build without training
+  /// The processes that train together, each with the same call; null: this one alone.
+  /// Ranks other than 0 only read the run, and return the manifest that they began with.
+  RankGroup* ranks = nullptr;
 };
 
 /// Bring the run directory up to date and publish a manifest for every part that was run.

@@ -14,6 +14,7 @@
 
 namespace coden {
 
+class RankGroup;
 class SnapshotCache;
 
 /// What the stage did, for the summary line. The results themselves are in the run's
@@ -36,6 +37,9 @@ struct TrainMemory {
   /// `run.commit_interval` ago.
   std::function<arrow::Status(const std::string& bytes)> save;
   SnapshotCache* snapshots = nullptr;
+  /// The processes that train together; null: this one alone. Each calls Train with the
+  /// same run, settings and `saved`, and rank 0 alone saves and writes.
+  RankGroup* ranks = nullptr;
 };
 
 /// Train `settings.train.model` on the snapshots of the run in `store` and the
