@@ -286,6 +286,18 @@ arrow::Status AnotherRun(const RunStore& store, const Settings& settings,
                     why);
 }
 
+arrow::Status CheckScheduled(const RunStore& store, const Fingerprints& prints,
+                             const PartRecord* embed) {
+  if (embed == nullptr) {
+    return UsageError("there is no schedule in '", store.Show(),
+                      "': run `coden schedule` first");
+  }
+  if (embed->fingerprint == prints.embed) return arrow::Status::OK();
+  return UsageError("settings or inputs are not those that '", store.Show(),
+                    "' was scheduled with; give them back, or start again with `coden "
+                    "schedule --force`");
+}
+
 arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> parts,
                        Manifest* manifest) {
   ARROW_RETURN_NOT_OK(store.Remove(RunLayout::kSuccess));

@@ -35,6 +35,10 @@ arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
 arrow::Status AnotherRun(const RunStore& store, const Settings& settings,
                          const PartRecord& existing);
 
+/// Refuse settings and inputs other than those of the schedule that `embed` is, or none.
+arrow::Status CheckScheduled(const RunStore& store, const Fingerprints& prints,
+                             const PartRecord* embed);
+
 /// Take parts out of the run before they are made anew: a run that is killed meanwhile
 /// must not be taken for the one before.
 arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> parts,

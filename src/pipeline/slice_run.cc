@@ -1,0 +1,63 @@
+// A slice as a run of its own: which schedule it belongs to, and whether it fits there.
+
+#include "coden/pipeline/error.h"
+#include "coden/pipeline/fingerprint.h"
+#include "coden/pipeline/pipeline.h"
+#include "pipeline/embed_part_internal.h"
+#include "pipeline/run_setup_internal.h"
+#include "pipeline/slice_work_internal.h"
+
+namespace coden {
+
+namespace {
+
+// The columns that a part `embed` was scheduled for; nothing where that is all of them.
+arrow::Result<std::optional<ColumnRange>> ScheduledColumns(const PartRecord& embed) {
+  constexpr std::string_view kKey = "\nembed.columns = ";
+  const std::string text = "\n" + embed.parameters;
+  const std::size_t at = text.find(kKey);
+  if (at == text.npos) return std::nullopt;
+  const std::string_view rest = std::string_view(text).substr(at + kKey.size());
+  Settings parsed;
+  ARROW_RETURN_NOT_OK(Set(parsed, "embed.columns", rest.substr(0, rest.find('\n'))));
+  return parsed.embed.columns;
+}
+
+}  // namespace
+
+arrow::Result<bool> AsksForSlice(const Settings& settings) {
+  if (!settings.embed.columns || settings.run.directory.empty()) return false;
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
+  auto manifest = LoadManifest(*store);
+  // What is damaged is told by whoever works with it.
+  if (!manifest.ok() || !manifest->has_value()) return false;
+  const PartRecord* embed = (*manifest)->Find(kEmbedPart);
+  if (embed == nullptr || embed->complete) return false;
+  ARROW_ASSIGN_OR_RAISE(const auto scheduled, ScheduledColumns(*embed));
+  return !scheduled || scheduled->begin != settings.embed.columns->begin ||
+         scheduled->end != settings.embed.columns->end;
+}
+
+arrow::Status RunSlice(const Settings& all_settings, const RunContext& context) {
+  ARROW_RETURN_NOT_OK(Validate(all_settings));
+  ARROW_ASSIGN_OR_RAISE(const auto threads, RunThreads::Take(all_settings));
+  ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(all_settings.run.directory));
+  ARROW_ASSIGN_OR_RAISE(const auto loaded, LoadManifest(*store));
+  const Manifest manifest = loaded.value_or(Manifest{});
+  const PartRecord* embed = manifest.Find(kEmbedPart);
+  if (embed == nullptr) return CheckScheduled(*store, {}, nullptr);
+  Settings settings = WithoutIdleLabels(all_settings, Goal::kEmbed);
+  ARROW_ASSIGN_OR_RAISE(settings.embed.columns, ScheduledColumns(*embed));
+  if (!DifferingSettings(EmbedParameters(settings), embed->parameters).empty())
+    return AnotherRun(*store, settings, *embed);
+  ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
+                        ComputeFingerprints(settings, manifest));
+  ARROW_RETURN_NOT_OK(CheckScheduled(*store, prints, embed));
+  if (embed->complete) {
+    context.progress->Note("the run is complete, with these columns: skipped");
+    return arrow::Status::OK();
+  }
+  return EmbedSlice(settings, *all_settings.embed.columns, *embed, *store, context);
+}
+
+}  // namespace coden

@@ -1,0 +1,98 @@
+#include "pipeline/train_part_internal.h"
+
+#include <chrono>
+
+#include "coden/pipeline/error.h"
+#include "coden/report/printable.h"
+#include "coden/store/commit.h"
+#include "coden/store/run_layout.h"
+#include "coden/version.h"
+#include "pipeline/train_ranks_internal.h"
+
+namespace coden {
+
+arrow::Status CheckSnapshots(const RunStore& store, const Settings& settings,
+                             const Fingerprints& prints, const PartRecord* embedded) {
+  if (embedded == nullptr) {
+    return UsageError("there are no snapshots to train on in '", store.Show(),
+                      "': run `coden run` or `coden embed` first");
+  }
+  if (!embedded->complete) {
+    return UsageError("the snapshots in '", store.Show(),
+                      "' are not complete; go on with `coden embed` or `coden run`");
+  }
+  if (embedded->fingerprint != prints.embed) {
+    const std::string keys =
+        DifferingSettings(EmbedParameters(settings), embedded->parameters);
+    return UsageError(
+        "the snapshots in '", store.Show(),
+        "' were made from other settings or inputs, and `train` does not "
+        "make new ones; use `coden run` for a longer log, `coden run --force` "
+        "for all else: ",
+        keys.empty() ? "the input files" : keys);
+  }
+  return CheckFiles(store, *embedded);
+}
+
+arrow::Result<std::string> TrainPart::Saved() const {
+  const PartRecord* saved = manifest_->Find(kTrainingPart);
+  if (saved == nullptr || saved->fingerprint != prints_.train) return std::string();
+  return store_.ReadText(RunLayout::kTraining);
+}
+
+arrow::Status TrainPart::Run(const TrainStage& train, std::string saved,
+                             SnapshotCache* snapshots, RankGroup* ranks) {
+  if (!train) {
+    return UsageError(
+        "this program was built without training; build with -Dtrain=enabled");
+  }
+  if (ranks != nullptr) {
+    ARROW_RETURN_NOT_OK(CallRanks(*ranks, store_, manifest_->number, prints_, saved));
+  }
+  ARROW_RETURN_NOT_OK(store_.Remove(RunLayout::kSuccess));
+  const auto start = std::chrono::steady_clock::now();
+  const TrainMemory memory{std::move(saved),
+                           [this](const std::string& bytes) { return Save(bytes); },
+                           snapshots, ranks};
+  ARROW_ASSIGN_OR_RAISE(TrainSummary summary, train(settings_, store_, memory, context_));
+  ARROW_RETURN_NOT_OK(CheckInputsStay(settings_, prints_.train_inputs));
+  PartRecord part = NewPart(kTrainPart);
+  part.figures = {
+      {"train", CountOf(summary.num_labelled, "labelled nodes"),
+       "average Micro-F1 " + FormatFixed(100.0 * summary.micro_f1_average, 2) + " %",
+       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+       PeakMemory()}};
+  part.notes = std::move(summary.notes);
+  part.files = std::move(summary.files);
+  Manifest next = *manifest_;
+  next.Replace(std::move(part));
+  next.Drop(kTrainingPart);
+  next.Drop(kPredictPart);  // by the model before
+  return Commit(store_, std::move(next), manifest_);
+}
+
+PartRecord TrainPart::NewPart(std::string_view name) const {
+  PartRecord part;
+  part.name = name;
+  part.version = kVersion;
+  part.fingerprint = prints_.train;
+  constexpr std::string_view kTrainSection[] = {"train"};
+  // `coden predict` takes these in the place of its own.
+  part.parameters = "input.label = " + settings_.input.label +
+                    "\ninput.label_time = " + settings_.input.label_time + "\n" +
+                    ToIni(settings_, kTrainSection);
+  part.inputs = prints_.train_inputs;
+  return part;
+}
+
+arrow::Status TrainPart::Save(const std::string& bytes) {
+  PartRecord part = NewPart(kTrainingPart);
+  part.complete = false;
+  ARROW_ASSIGN_OR_RAISE(part.files.emplace_back(),
+                        store_.StageText(RunLayout::kTraining, bytes));
+  Manifest next = *manifest_;
+  next.Replace(std::move(part));
+  return Commit(store_, std::move(next), manifest_);
+}
+
+}  // namespace coden
