@@ -18,7 +18,7 @@ from coden.errors import one_line
 HOPELESS = (2, 3, 4, 5)
 """Exit codes that another attempt ends with as well: usage, input, resources, corruption."""
 LAST_LINES = 12
-SECONDS_BETWEEN_DRAWS = 0.5
+POLL_SECONDS = 0.1
 LONGEST_PAUSE = 30.0
 OBJECT_STORE_BYTES = 100_000_000
 
@@ -146,12 +146,11 @@ class Cluster:
 
     def _ready(self, running: dict[Any, _Attempt]) -> list[Any]:
         if not running:
-            time.sleep(SECONDS_BETWEEN_DRAWS / 5)
+            time.sleep(POLL_SECONDS)
             return []
         streams = list(running)
-        ready: list[Any] = self._ray.wait(
-            streams, num_returns=len(streams), timeout=SECONDS_BETWEEN_DRAWS / 5
-        )[0]
+        self._ray.wait(streams, num_returns=1, timeout=POLL_SECONDS)
+        ready: list[Any] = self._ray.wait(streams, num_returns=len(streams), timeout=0)[0]
         return ready
 
     def _take(self, stream: Any, attempt: _Attempt, observer: Observer) -> str | None:
@@ -165,10 +164,12 @@ class Cluster:
             return "the node ran out of memory"
         except exceptions.WorkerCrashedError:
             return "its worker was killed"
+        except exceptions.NodeDiedError:
+            return "its node died"
         except (exceptions.RuntimeEnvSetupError, exceptions.TaskUnschedulableError) as error:
             raise TaskFailed(1, f"{attempt.task.name}: {one_line(error)}") from None
         except exceptions.RayError as error:
-            return f"{type(error).__name__}: {one_line(error)}"
+            return f"{type(error).__name__}: {one_line(error).partition('. ')[0]}"
         match told:
             case ("start", node):
                 attempt.node, attempt.start = node, time.monotonic()

@@ -100,6 +100,10 @@ class Driver:
         assert code == 0, self._log.read_text()
         return time.monotonic() - self._start
 
+    def seconds_of_slices(self):
+        found = re.findall(r"^slice .*: done in ([\d.]+) s", self._log.read_text(), re.MULTILINE)
+        return sum(map(float, found))
+
     def lost(self):
         return len(re.findall(r"^slice .*; trying again$", self._log.read_text(), re.MULTILINE))
 
@@ -159,11 +163,12 @@ def measure(options, folder):
     calm = Driver(folder, folder / "calm", options)
     figures["seconds, slices on Ray"] = calm.finish()
     figures["files compared"] = check_equal(calm.run, whole)
-    records = list(whole.glob("snapshots/*"))
-    figures["snapshots"] = len(records)
+    figures["seconds of all slices"] = calm.seconds_of_slices()
+    figures["snapshots"] = len(list(whole.glob("snapshots/*")))
     stormy = Driver(folder, folder / "stormy", options)
-    # So that the last kill comes well before the end.
-    pause = options.pause or figures["seconds, slices on Ray"] / (3 * max(1, options.kills))
+    # So that the last kill comes before the end, which kills put off as well.
+    at_work = calm.seconds_of_slices() / options.cpus
+    pause = options.pause or at_work / (options.kills + 1)
     killed, outlived = kill_workers(stormy, options, pause)
     figures["seconds, with kills"] = stormy.finish()
     figures["workers killed"] = killed
@@ -171,6 +176,7 @@ def measure(options, folder):
     figures["programs that outlived their worker"] = outlived
     figures["files compared"] += check_equal(stormy.run, whole)
     assert outlived == 0
+    assert killed == options.kills, f"only {killed} kills before the end: take a larger log"
     return figures
 
 
