@@ -50,6 +50,7 @@ HARMLESS = {
     "write": ["short", "EINTR"],
     "fsync": ["EINTR"],
 }
+SCENARIOS = ("embed", "append", "train")
 FAILED, INPUT, RESOURCES, CORRUPTION = 1, 3, 4, 5
 CODES = {"ENOSPC": {RESOURCES}, "ENOMEM": {RESOURCES}}
 ANY_CODE = {FAILED, INPUT, RESOURCES, CORRUPTION}
@@ -93,11 +94,12 @@ def quick_folder():
 class Laboratory:
     """The three scenarios with what they leave undisturbed, and the faults that they meet."""
 
-    def __init__(self, folder, functions=tuple(FAILURES), allocation=4096):
+    def __init__(self, folder, functions=tuple(FAILURES), allocation=4096, names=SCENARIOS):
         self.folder = folder
         self.functions = functions
         self.allocation = allocation
-        self.scenarios = {s.name: s for s in make_scenarios(folder, nodes=60, sample_lambda=1)}
+        scenarios = make_scenarios(folder, nodes=60, sample_lambda=1)
+        self.scenarios = {s.name: s for s in scenarios if s.name in names}
         self.files = {}
         self.calls = {}
         for name, scenario in self.scenarios.items():
@@ -217,6 +219,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", metavar="SCENARIO:FUNCTION:NUMBER:EFFECT")
     parser.add_argument("--functions", nargs="+", default=list(FAILURES), choices=list(FAILURES))
+    parser.add_argument("--scenarios", nargs="+", default=SCENARIOS, choices=SCENARIOS)
     parser.add_argument("--allocation", type=int, default=4096, help="fail from this size on")
     parser.add_argument("--stacks", action="store_true", help="say where the problems were")
     options = parser.parse_args()
@@ -227,6 +230,7 @@ def main():
         options.only,
         functions=options.functions,
         allocation=options.allocation,
+        names=options.scenarios,
     )
     if options.stacks:
         for fault, text, stack in problems:
