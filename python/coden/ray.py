@@ -195,7 +195,7 @@ class Driver:
             "command": command,
             "pipeline": self._pipeline.file,
             "arguments": arguments,
-            # Not in Ray's runtime_env, which shows them to everybody who can see the cluster.
+            # Not in Ray's runtime_env, which may get into its logs.
             "environment": {**sent, **self._pipeline.variables},
             "folder": os.getcwd(),
             "needs_folder": self._pipeline.is_relative(),
