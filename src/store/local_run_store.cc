@@ -81,9 +81,13 @@ class LocalRunStore final : public RunStore {
     for (const std::string_view name : {RunLayout::kStage, RunLayout::kLock})
       ARROW_RETURN_NOT_OK(CheckInside(name));
     std::error_code error;
-    if (fs::exists(Inside({}), error) && !fs::is_directory(Inside({}), error)) {
-      return UsageError("`run.directory` is not a folder: '", Show(), "'");
+    const fs::file_type found = fs::status(Inside({}), error).type();
+    if (found == fs::file_type::none) {
+      return arrow::internal::IOErrorFromErrno(error.value(), "cannot look at '",
+                                               Inside({}), "'");
     }
+    if (found != fs::file_type::not_found && found != fs::file_type::directory)
+      return UsageError("`run.directory` is not a folder: '", Show(), "'");
     return MakeFolderOf(Inside(RunLayout::kStage) + "/");
   }
 
@@ -153,8 +157,9 @@ class LocalRunStore final : public RunStore {
   }
 
   arrow::Status SyncStage() override {
-    std::error_code ignored;
-    if (!fs::is_directory(Inside(StageFolder()), ignored)) return arrow::Status::OK();
+    std::error_code error;
+    const fs::file_type found = fs::status(Inside(StageFolder()), error).type();
+    if (found == fs::file_type::not_found) return arrow::Status::OK();
     return SyncParentDirectory(Inside(StageFolder()) + "/");
   }
 

@@ -6,10 +6,12 @@ import pytest
 # Two of every function and kind.
 FAULTS = 30
 # Interrupted and failing calls that once ended in another way: a sync was not repeated, an
-# exception left a function that may throw none, an error named no file.
+# exception left a function that may throw none, an error named no file, a folder that could not
+# be looked at was said to be none.
 ONCE_WRONG = [f"{name}:fsync:{n}:EINTR" for name in ("embed", "train") for n in (1, 2)]
 ONCE_WRONG += [f"embed:allocate:{n}:ENOMEM" for n in (1, 2, 3)]
 ONCE_WRONG += [f"embed:open:{n}:EIO" for n in (1, 2, 3)]
+ONCE_WRONG += [f"append:stat:{n}:EIO" for n in range(1, 11)]
 
 
 @pytest.fixture(scope="module")
