@@ -50,6 +50,7 @@ HARMLESS = {
     "write": ["short", "EINTR"],
     "fsync": ["EINTR"],
 }
+KINDS = ("failure", "any-time")
 SCENARIOS = ("embed", "append", "train")
 FAILED, INPUT, RESOURCES, CORRUPTION = 1, 3, 4, 5
 CODES = {"ENOSPC": {RESOURCES}, "ENOMEM": {RESOURCES}}
@@ -186,7 +187,7 @@ class Laboratory:
             assert re.search(rf"'{self.folder}(/[^']+)?'", line), f"names no file: {what}"
 
 
-def fail_calls(count=None, seed=0, only=(), say=print, **choice):
+def fail_calls(count=None, seed=0, only=(), kinds=KINDS, say=print, **choice):
     """Fail the calls that `only` names, or `count` of them, or all; the statistics, and what went
     wrong."""
     counts, problems = collections.Counter(), []
@@ -197,7 +198,9 @@ def fail_calls(count=None, seed=0, only=(), say=print, **choice):
         else:
             faults = laboratory.sample(count, seed) if count else list(laboratory.all_faults())
         for fault in faults:
-            kind = "any time" if fault.harmless else "failure"
+            kind = KINDS[fault.harmless]
+            if kind not in kinds:
+                continue
             try:
                 ended = laboratory.fail(fault)
             except AssertionError as error:
@@ -220,6 +223,7 @@ def main():
     parser.add_argument("--only", nargs="+", metavar="SCENARIO:FUNCTION:NUMBER:EFFECT")
     parser.add_argument("--functions", nargs="+", default=list(FAILURES), choices=list(FAILURES))
     parser.add_argument("--scenarios", nargs="+", default=SCENARIOS, choices=SCENARIOS)
+    parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--allocation", type=int, default=4096, help="fail from this size on")
     parser.add_argument("--stacks", action="store_true", help="say where the problems were")
     options = parser.parse_args()
@@ -228,6 +232,7 @@ def main():
         options.count,
         options.seed,
         options.only,
+        options.kinds,
         functions=options.functions,
         allocation=options.allocation,
         names=options.scenarios,
