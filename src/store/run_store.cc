@@ -91,7 +91,13 @@ arrow::Status RunStore::CheckInside(std::string_view) const {
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenUnchecked(
     std::string_view name) const {
   ARROW_RETURN_NOT_OK(CheckInside(name));
-  return filesystem_->OpenInputFile(Inside(name));
+  auto file = filesystem_->OpenInputFile(Inside(name));
+  // Arrow names a file that it cannot open, but not one that it cannot look at.
+  if (!file.ok() && file.status().message().find(Inside(name)) == std::string::npos) {
+    return file.status().WithMessage("cannot open '", Show(name),
+                                     "': ", file.status().message());
+  }
+  return file;
 }
 
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> RunStore::OpenChecked(

@@ -64,6 +64,9 @@ SECONDS = 60
 # Parquet cannot finish a column it reports that, not the memory.
 LIBRARIES = ("libarrow", "libparquet", "libtorch", "libc10", "libtbb", "libgomp")
 SHIM_AND_SYSTEM = ("libfault_at", "libstdc++", "libc.so")
+# Where MKL gets no buffer it multiplies with a kernel that needs none and adds in another order:
+# the result is as good, and has other bits.
+MKL = "mkl_serv_allocate"
 HIDDEN_BY_PARQUET = "while previous column had"
 
 
@@ -151,6 +154,10 @@ class Laboratory:
             ),
             timeout=SECONDS,
         )
+        if outcome.code == 0 and report.exists() and MKL in report.read_text():
+            verified = call("verify", run)
+            assert verified.code == 0, verified.errors
+            return "another kernel"
         if outcome.code == 0:
             assert committed(run) == self.files[fault.scenario], "done, but with other files"
             return "harmless" if report.exists() else "not reached"
