@@ -26,11 +26,12 @@ arrow::Result<std::int64_t> BytesOf(const std::string& path) {
 arrow::Result<std::optional<ScheduledRun>> FindScheduled(const Settings& settings) {
   if (settings.run.directory.empty()) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
-  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
-  const PartRecord* embed = manifest ? manifest->Find(kEmbedPart) : nullptr;
+  ARROW_ASSIGN_OR_RAISE(const auto loaded, LoadManifest(*store));
+  const Manifest manifest = loaded.value_or(Manifest{});
+  const PartRecord* embed = manifest.Find(kEmbedPart);
   if (embed == nullptr) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
-                        ComputeFingerprints(settings, *manifest));
+                        ComputeFingerprints(settings, manifest));
   if (embed->fingerprint != prints.embed) return std::nullopt;
   return OpenScheduledRun(settings, *store, *embed, /*verify_log=*/false);
 }

@@ -28,10 +28,11 @@ arrow::Result<std::optional<ColumnRange>> ScheduledColumns(const PartRecord& emb
 arrow::Result<bool> AsksForSlice(const Settings& settings) {
   if (!settings.embed.columns || settings.run.directory.empty()) return false;
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
-  auto manifest = LoadManifest(*store);
+  const auto loaded = LoadManifest(*store);
   // What is damaged is told by whoever works with it.
-  if (!manifest.ok() || !manifest->has_value()) return false;
-  const PartRecord* embed = (*manifest)->Find(kEmbedPart);
+  if (!loaded.ok()) return false;
+  const Manifest manifest = loaded->value_or(Manifest{});
+  const PartRecord* embed = manifest.Find(kEmbedPart);
   if (embed == nullptr || embed->complete) return false;
   ARROW_ASSIGN_OR_RAISE(const auto scheduled, ScheduledColumns(*embed));
   return !scheduled || scheduled->begin != settings.embed.columns->begin ||
@@ -56,6 +57,9 @@ arrow::Status RunSlice(const Settings& all_settings, const RunContext& context) 
   if (embed->complete) {
     context.progress->Note("the run is complete, with these columns: skipped");
     return arrow::Status::OK();
+  }
+  if (!all_settings.embed.columns) {
+    return UsageError("say which columns: set `embed.columns`");
   }
   return EmbedSlice(settings, *all_settings.embed.columns, *embed, *store, context);
 }

@@ -73,11 +73,12 @@ arrow::Result<Manifest> AssistTraining(const Settings& settings,
   memory.ranks = &ranks;
 
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
-  ARROW_ASSIGN_OR_RAISE(std::optional<Manifest> manifest, LoadManifest(*store));
+  ARROW_ASSIGN_OR_RAISE(auto loaded, LoadManifest(*store));
   std::string found = "no manifest";
-  if (manifest) {
-    ARROW_ASSIGN_OR_RAISE(found, NameOf(*store, manifest->number));
+  if (loaded) {
+    ARROW_ASSIGN_OR_RAISE(found, NameOf(*store, loaded->number));
   }
+  Manifest manifest = std::move(loaded).value_or(Manifest{});
   if (found != call.manifest) {
     return UsageError("rank ", ranks.rank(), " finds another run than rank 0 in '",
                       store->Show(),
@@ -85,13 +86,13 @@ arrow::Result<Manifest> AssistTraining(const Settings& settings,
                       "ranks: ", found, " in place of ", call.manifest);
   }
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
-                        ComputeFingerprints(settings, *manifest, /*known_first=*/true));
+                        ComputeFingerprints(settings, manifest, /*known_first=*/true));
   if (prints.train != call.inputs) {
     return UsageError("rank ", ranks.rank(), " has other settings or input files than ",
                       "rank 0; give all ranks the same pipeline file and inputs");
   }
   ARROW_RETURN_NOT_OK(request.train(settings, *store, memory, context).status());
-  return *std::move(manifest);
+  return manifest;
 }
 
 }  // namespace coden

@@ -176,7 +176,7 @@ arrow::Result<SchemaPtr> SliceRowsWriter::Bind(const SchemaPtr& input) {
   file_.path = kRows;
   file_.staged = store_.StageName(kRows);
   ARROW_ASSIGN_OR_RAISE(output_, store_.Create(file_.staged));
-  const SchemaPtr kept = with_ids_ ? input : arrow::schema({input->field(kEmbedding)});
+  SchemaPtr kept = with_ids_ ? input : arrow::schema({input->field(kEmbedding)});
   ARROW_ASSIGN_OR_RAISE(writer_, arrow::ipc::MakeStreamWriter(output_, kept));
   return kept;
 }
