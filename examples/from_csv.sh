@@ -8,7 +8,7 @@
 set -euo pipefail
 edges_csv=$1
 run=$2
-coden=$(dirname "${BASH_SOURCE[0]}")/../build/coden
+coden=${CODEN_PROGRAM:-$(dirname "${BASH_SOURCE[0]}")/../build/coden}
 
 "$coden" import edges "$edges_csv" --out "$run-input" --sort --force
 "$coden" embed --input.edges "$run-input/edges.parquet" --input.random_features 32 \

@@ -32,8 +32,10 @@ if [[ $kind == address ]]; then
   # the program needs without one.
   (($#)) || set -- tests --ignore tests/faults --ignore tests/cli/test_security.py \
     --ignore tests/cli/test_security_pages.py --ignore tests/cli/test_memory_limit.py \
-    --deselect tests/cli/test_snapshot_sizes.py::test_passes_change_no_delta
-  CODEN_PROGRAM=$PWD/$build/coden .venv/bin/python -m pytest -q -rs -p no:cacheprovider -n 2 \
+    --deselect tests/cli/test_snapshot_sizes.py::test_passes_change_no_delta \
+    --deselect tests/cli/test_runs.py::test_memory_does_not_grow_with_the_log
+  export CODEN_PROGRAM=$PWD/$build/coden CODEN_MODEL_PROBE=$PWD/$build/tests/model_probe
+  .venv/bin/python -m pytest -q -rs -p no:cacheprovider -n 2 \
     --dist loadfile "$@"
 else
   # oneTBB keeps its promises between threads inside its library, so that must be instrumented too.

@@ -18,6 +18,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("CODEN_DATA", ROOT.parent / "shared" / "data"))
+# Sanitizers and copies of a build have a program of their own.
+PROGRAM = pathlib.Path(os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden"))
 
 
 def data_hashes(run):
@@ -51,11 +53,9 @@ class Outcome:
 
 @pytest.fixture(scope="session")
 def coden():
-    program = pathlib.Path(os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden"))
-
     def call(*arguments, timeout=600, env=None):
         done = subprocess.run(
-            [program, *map(str, arguments)],
+            [PROGRAM, *map(str, arguments)],
             capture_output=True,
             text=True,
             timeout=timeout,

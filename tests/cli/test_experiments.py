@@ -1,7 +1,6 @@
 """Suites of experiments: what they measure, what they share, and going on after a kill."""
 
 import json
-import os
 import pathlib
 import shutil
 import signal
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from conftest import ROOT
+from conftest import PROGRAM, ROOT
 
 USAGE, INPUT = 2, 3
 SMALL = ["--train.hidden", "8", "--train.batch", "16", "--partition.predictions", "3"]
@@ -105,11 +104,10 @@ def test_a_killed_suite_goes_on(coden, suite, inputs, tmp_path):
     flags = ["--train.epochs", "60", "--train.patience", "0", "--run.commit_interval", "0"]
     whole = suite("ablation", *flags)
     suite.folder = tmp_path / "killed"
-    program = os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden")
     words = ["experiment", "ablation", *inputs.flags(*SMALL, *flags)]
     for cell in (2, 3):
         process = subprocess.Popen(
-            [program, *words, "--experiment.directory", suite.folder],
+            [PROGRAM, *words, "--experiment.directory", suite.folder],
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=ROOT,
         )  # fmt: skip
         lines = iter(process.stderr)
@@ -131,10 +129,9 @@ def test_a_killed_suite_goes_on(coden, suite, inputs, tmp_path):
 
 
 def test_an_interrupt_ends_the_cell_too(suite, inputs):
-    program = os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden")
     words = ["experiment", "accuracy", *inputs.flags(*SMALL, "--train.epochs", "100000")]
     process = subprocess.Popen(
-        [program, *words, "--train.patience", "0", "--experiment.directory", suite.folder],
+        [PROGRAM, *words, "--train.patience", "0", "--experiment.directory", suite.folder],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=ROOT,
     )  # fmt: skip
     for line in process.stderr:

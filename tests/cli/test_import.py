@@ -5,7 +5,6 @@ import csv
 import datetime
 import gzip
 import io
-import os
 import random
 import subprocess
 
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from conftest import ROOT, rows
+from conftest import PROGRAM, ROOT, rows
 
 
 def expected(text, delimiter=",", skip=1):
@@ -97,8 +96,7 @@ def test_compressed_files_are_told_by_their_bytes(bring):
 
 
 def test_standard_input(tmp_path):
-    program = os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden")
-    command = [program, "import", "edges", "-", "--out", tmp_path]
+    command = [PROGRAM, "import", "edges", "-", "--out", tmp_path]
     done = subprocess.run(command, input=SMALL.encode(), capture_output=True)
     assert done.returncode == 0, done.stderr
     assert rows(pq.read_table(tmp_path / "edges.parquet")) == expected(SMALL)

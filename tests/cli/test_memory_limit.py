@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from conftest import ROOT, data_hashes
+from conftest import PROGRAM, data_hashes
 
 
 def rmat_flags(coden, tmp_path, *sizes):
@@ -55,9 +55,7 @@ def test_a_killed_run_keeps_the_slices_it_has_finished(coden, tight, tmp_path):
     flags, limit = tight
     run = tmp_path / "killed"
     arguments = ["embed", *flags, "--run.memory_limit", limit, "--run.directory", run]
-    process = subprocess.Popen(
-        [ROOT / "build" / "coden", *map(str, arguments)], stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
         if line.startswith("embed 2/"):
             break

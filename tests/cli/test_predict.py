@@ -1,8 +1,6 @@
 """`coden predict`: a model goes on with the log, and says what the whole history would."""
 
 import json
-import os
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -13,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from conftest import ROOT
+from conftest import PROGRAM
 
 USAGE, INPUT, RESOURCES, CORRUPTION = 2, 3, 4, 5
 WIDTH = 6
@@ -355,9 +353,8 @@ def test_a_killed_prediction_leaves_a_run_that_goes_on(trained, tmp_path, moment
     whole.grow("b")
     whole.call("predict")
     case.grow("b")
-    program = pathlib.Path(os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden"))
     newest = max(case.run.glob("_coden/manifest-*.json"))
-    command = [program, "predict", *map(str, case.flags())]
+    command = [PROGRAM, "predict", *map(str, case.flags())]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     while process.poll() is None:
         if moment == "embedded" and max(case.run.glob("_coden/manifest-*.json")) > newest:

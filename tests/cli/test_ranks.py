@@ -12,10 +12,9 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import DATA, ROOT, Outcome, data_hashes
+from conftest import DATA, PROGRAM, ROOT, Outcome, data_hashes
 
 USAGE, FAILED = 2, 1
-PROGRAM = pathlib.Path(os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden"))
 # Batches of three chunks and of a rest.
 SMALL = [
     *["--train.hidden", "32", "--train.batch", "300", "--partition.predictions", "4"],

@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import safetensors.numpy
-from conftest import DATA, ROOT, data_hashes, needs_data
+from conftest import DATA, PROGRAM, ROOT, data_hashes, needs_data
 
 
 def test_every_file_of_a_run(coden, inputs):
@@ -197,9 +197,7 @@ def start_and_signal(inputs, number, *more):
     inputs["edges"] = pa.concat_tables([events] * 50).sort_by("time")
     flags = inputs.flags("--sample.lambda", "1e-12", "--graph.events", "toggle", *more)
     inputs["edges"] = events
-    process = subprocess.Popen(
-        [ROOT / "build" / "coden", "embed", *flags], stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([PROGRAM, "embed", *flags], stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
         if line.startswith("embed:"):
             break
@@ -274,9 +272,7 @@ def test_interrupt_ends_with_130_and_the_next_run_succeeds(coden, inputs, tmp_pa
     arguments = ["embed", "--input.edges", data / "edges.parquet", "--input.features"]
     arguments += [data / "features.parquet", "--run.directory", tmp_path / "big"]
     arguments += ["--partition.predictions", "40", "--run.commit_interval", "0"]
-    process = subprocess.Popen(
-        [ROOT / "build" / "coden", *map(str, arguments)], stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
     while not list((tmp_path / "big").glob("snapshots/*/part-0.parquet")):
         assert process.poll() is None
         time.sleep(0.05)
@@ -320,7 +316,7 @@ def test_model_files_are_read_by_others(coden, inputs):
 
 
 def peak_megabytes(*arguments):
-    process = subprocess.Popen([ROOT / "build" / "coden", *map(str, arguments), "--quiet"])
+    process = subprocess.Popen([PROGRAM, *map(str, arguments), "--quiet"])
     _, status, usage = os.wait4(process.pid, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     return usage.ru_maxrss / 1000

@@ -6,7 +6,7 @@ import time
 
 import pyarrow.dataset as ds
 import pytest
-from conftest import ROOT, data_hashes
+from conftest import PROGRAM, ROOT, data_hashes
 from pyarrow import fs
 
 SECRET = "planted-secret"
@@ -96,7 +96,7 @@ def test_a_killed_run_in_a_bucket_goes_on(coden, bucket, inputs, tmp_path):
     flags[flags.index("--run.directory") + 1] = directory
     for delay in (0.6, 1.0, 1.5):
         process = subprocess.Popen(
-            [ROOT / "build" / "coden", "embed", *map(str, flags)],
+            [PROGRAM, "embed", *map(str, flags)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

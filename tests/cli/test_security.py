@@ -14,7 +14,7 @@ import urllib.parse
 import forked
 import manifests
 import pytest
-from conftest import ROOT
+from conftest import PROGRAM, ROOT
 from pyarrow import fs
 
 USAGE, INPUT, CORRUPTION = 2, 3, 5
@@ -275,9 +275,8 @@ def test_what_is_written_is_not_for_everybody_to_change(made, tmp_path):
     """With no mask at all; temporary files are checked where they are made."""
     _, flags = made
     run = tmp_path / "run"
-    program = os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden")
     done = subprocess.run(
-        [program, "run", *map(str, flags), "--run.directory", run, "--report.tensorboard", "true"],
+        [PROGRAM, "run", *map(str, flags), "--run.directory", run, "--report.tensorboard", "true"],
         preexec_fn=lambda: os.umask(0),
         capture_output=True,
         text=True,

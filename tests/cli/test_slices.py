@@ -2,16 +2,13 @@
 
 import concurrent.futures
 import json
-import os
-import pathlib
 import subprocess
 import time
 
 import pytest
-from conftest import ROOT, data_hashes
+from conftest import PROGRAM, data_hashes
 
 COLUMNS = 32
-PROGRAM = pathlib.Path(os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden"))
 
 
 @pytest.fixture(scope="module")

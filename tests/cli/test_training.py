@@ -1,7 +1,6 @@
 """Training through the program: protocols, splits, label columns, and going on after a kill."""
 
 import json
-import os
 import pathlib
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import ROOT, data_hashes
+from conftest import PROGRAM, ROOT, data_hashes
 
 USAGE, INPUT = 2, 3
 SMALL = ["--train.hidden", "16", "--train.batch", "16", "--partition.predictions", "4"]
@@ -61,11 +60,10 @@ def test_a_killed_training_goes_on_with_the_same_result(coden, inputs, tmp_path,
     flags = [str(inputs.run) if flags[i - 1] == "--run.directory" else f
              for i, f in enumerate(flags)]  # fmt: skip
     assert coden("embed", *flags).code == 0
-    program = os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden")
     kills = 0
     for wanted in (5, 40):  # in the first run and in the second, or in later lessons
         process = subprocess.Popen(
-            [program, "train", *flags, "--run.commit_interval", "0"],
+            [PROGRAM, "train", *flags, "--run.commit_interval", "0"],
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=ROOT,
         )  # fmt: skip
         epochs = 0
