@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything of docs/reliability.md in its long form. `failures` alone, every position of every
-# call, is estimated at more than four hours on two cores.
+# call, takes more than an hour on two cores.
 #
 #     tests/reliability.sh FOLDER [STEP]...     logs go to FOLDER; without steps all of them
 set -euo pipefail
