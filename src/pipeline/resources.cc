@@ -16,8 +16,14 @@ namespace coden {
 
 namespace {
 
-// Libraries, and batches in flight between the threads.
-constexpr std::int64_t kFixedBytes = 320'000'000;
+// Libraries, and what reads the log.
+constexpr std::int64_t kFixedBytes = 250'000'000;
+
+// Numbers of a batch of snapshot rows, batches that wait between two threads, and bytes
+// of them (embedder.cc, handover_internal.h).
+constexpr std::int64_t kBatchNumbers = 1 << 23;
+constexpr std::int64_t kWaitingBatches = 8;
+constexpr std::int64_t kWaitingBytes = 64'000'000;
 
 // Below it float32 cannot hold the error of features of unit scale (docs/performance.md).
 constexpr double kFloatEpsilon = 5e-8;
@@ -75,7 +81,12 @@ std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   const std::int64_t row_group =
       std::min(size.snapshot_rows, ParquetFileOptions().row_group_rows);
   const std::int64_t held = size.in_deltas ? 2 * size.snapshot_rows : 0;
-  return kFixedBytes + size.id_bytes +
+  const std::int64_t batch =
+      4 * std::min(size.snapshot_rows * size.columns, kBatchNumbers);
+  // One is made, one is written, others wait.
+  const std::int64_t in_flight =
+      2 * batch + std::min(kWaitingBatches * batch, std::max(kWaitingBytes, batch));
+  return kFixedBytes + in_flight + size.id_bytes +
          row_group * size.columns * 4  // held until the row group is whole
          + held * (size.columns * 4 + 4) + EmbeddingBytes(size, columns);
 }

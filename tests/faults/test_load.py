@@ -1,8 +1,15 @@
 """A short form of load.py: the plan, the passes and the early stop on a small graph."""
 
+import pathlib
+import tempfile
+
 import load
 
 
-def test_a_slice_stays_under_its_limit(tmp_path):
-    planned, peak = load.load(tmp_path, scale=16, edges=400_000, columns=48, say=lambda *_: None)
+def test_a_slice_stays_under_its_limit():
+    # Files in memory would count as the memory of the process that writes them.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        planned, peak = load.load(
+            pathlib.Path(folder), scale=16, edges=400_000, columns=48, say=lambda *_: None
+        )
     assert peak <= planned

@@ -104,7 +104,6 @@ class EmbedPassTest : public ::testing::Test {
 };
 
 TEST_F(EmbedPassTest, TheFilesDoNotDependOnTheNumberOfPasses) {
-  const std::int64_t two = LimitFor(32), three = LimitFor(16);
   for (const SnapshotNodes nodes : {SnapshotNodes::kAll, SnapshotNodes::kLabelled}) {
     for (const SnapshotLayout layout :
          {SnapshotLayout::kList, SnapshotLayout::kFixed, SnapshotLayout::kColumns}) {
@@ -113,6 +112,7 @@ TEST_F(EmbedPassTest, TheFilesDoNotDependOnTheNumberOfPasses) {
       SCOPED_TRACE(name);
       settings_.snapshot.nodes = nodes;
       settings_.snapshot.layout = layout;
+      const std::int64_t two = LimitFor(32), three = LimitFor(16);
       settings_.run.memory_limit = 0;
       const auto whole = Hashes(name + "1");
       EXPECT_EQ(steps_.names, (std::vector<std::string>{"schedule", "embed"}));
@@ -130,8 +130,8 @@ TEST_F(EmbedPassTest, TheFilesDoNotDependOnTheNumberOfPasses) {
 }
 
 TEST_F(EmbedPassTest, ASliceOfTheColumnsIsCutTheSameWay) {
-  settings_.run.memory_limit = LimitFor(16);
   settings_.embed.columns = ColumnRange{3, 38};
+  settings_.run.memory_limit = LimitFor(16);
   const auto passes = Hashes("passes");
   EXPECT_EQ(steps_.names.size(), 5u);
   settings_.run.memory_limit = 0;

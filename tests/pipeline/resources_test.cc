@@ -88,9 +88,10 @@ TEST(Resources, ARowGroupOfWholeRowsIsHeldUntilItIsWritten) {
     return Estimate(nodes, columns, {10}).memory_bytes -
            EmbeddingBytes(SizeOf(nodes, 20), columns);
   };
-  EXPECT_EQ(memory(1000, 48) - memory(1000, 16), 1000 * 32 * 4);
-  // It has at most 2^18 rows.
-  EXPECT_EQ(memory(300'000, 48) - memory(300'000, 16), (1 << 18) * 32 * 4);
+  // And ten batches of a small snapshot are on their way.
+  EXPECT_EQ(memory(1000, 48) - memory(1000, 16), 1000 * 32 * 4 * (1 + 10));
+  // It has at most 2^18 rows; batches have 2^23 numbers.
+  EXPECT_EQ(memory(600'000, 48) - memory(600'000, 16), (1 << 18) * 32 * 4);
 }
 
 TEST(Resources, PassesAreAsFewAndAsEvenAsTheLimitAllows) {
