@@ -28,13 +28,13 @@ namespace {
 constexpr int kBlock = 16;
 
 // Nanoseconds on one core.
-constexpr double kScheduleRow = 120;  // read, decode, number, sample
+constexpr double kScheduleRow = 190;  // read, decode, number, sample
 constexpr double kReplayRow = 230;    // read, decode, look up, change the graph
 constexpr double kArcInCache = 3.0;   // of a sweep over one block
 constexpr double kArcInMemory = 9.0;
 constexpr double kPlanArc = 12.0;   // the order and the weights of the sweeps
 constexpr double kSliceNumber = 2;  // copied out and written to a slice
-constexpr double kJoinNumber = 9;   // read from slices, encoded, compressed, written
+constexpr double kJoinNumber = 19;  // read from slices, encoded, compressed, written
 
 // Part of its speed that a second core adds where both wait for the memory.
 constexpr double kSecondCore = 0.75;
@@ -55,7 +55,10 @@ constexpr std::int64_t kIdBytes = 20;
 constexpr std::int64_t kScheduledNodeBytes = 160;
 constexpr std::int64_t kFixedBytes = 320'000'000;
 
-double Seconds(double nanoseconds) { return nanoseconds * 1e-9; }
+// Until the libraries are loaded, at the start of every step.
+constexpr double kStartSeconds = 0.3;
+
+double Seconds(double nanoseconds) { return kStartSeconds + nanoseconds * 1e-9; }
 
 double Sweeps(const EmbedOptions& embed, double shift) {
   const double kept = 1.0 - embed.alpha;
@@ -89,7 +92,8 @@ StepCost ScheduleCost(const CostSize& size) {
   // A table of edges that is at most three quarters full, and its predecessor while it
   // grows.
   cost.memory_bytes = kFixedBytes + size.nodes * kScheduledNodeBytes + edges * 8 * 2;
-  cost.read_bytes = size.log_bytes + size.feature_bytes;
+  // Twice: every input is hashed.
+  cost.read_bytes = 2 * (size.log_bytes + size.feature_bytes);
   cost.write_bytes = size.nodes * 20;
   cost.seconds = Seconds(kScheduleRow * static_cast<double>(size.rows));
   return cost;
@@ -115,7 +119,8 @@ StepCost SliceCostOf(const Settings& settings, const CostSize& size,
   nanoseconds += kSliceNumber * static_cast<double>(embedding.all_rows) * columns.size();
   StepCost cost;
   cost.memory_bytes = PassBytes(embedding, columns.size());
-  cost.read_bytes = size.log_bytes + size.feature_bytes + size.nodes * 20;
+  // Features are compared with those of the schedule before they are used.
+  cost.read_bytes = size.log_bytes + 2 * size.feature_bytes + size.nodes * 20;
   cost.write_bytes = embedding.all_rows * SliceRowBytes(columns.size(), with_ids) +
                      size.nodes * columns.size() * 4;
   cost.seconds = Seconds(nanoseconds);
@@ -126,7 +131,11 @@ StepCost CommitCost(const Settings& settings, const CostSize& size,
                     const EmbeddingSize& embedding, int slices) {
   StepCost cost;
   const std::int64_t row_group = std::min<std::int64_t>(embedding.snapshot_rows, 1 << 18);
-  cost.memory_bytes = kFixedBytes + size.id_bytes + row_group * embedding.columns * 8;
+  const std::int64_t batch =
+      4 * std::min<std::int64_t>(embedding.snapshot_rows * embedding.columns, 1 << 23);
+  // Batches of the slices, joined, on their way and being written.
+  cost.memory_bytes =
+      kFixedBytes + size.id_bytes + row_group * embedding.columns * 8 + 7 * batch;
   cost.read_bytes = embedding.all_rows * (embedding.columns * 4 + 4 * slices + 12);
   cost.write_bytes = DiskBytes(settings, embedding, size.schedule.size());
   cost.seconds =

@@ -75,7 +75,7 @@ TEST(Cost, SecondsGrowWithTheWork) {
     return EstimateCost(settings, size, 1).InTurn().seconds;
   };
   const double base = seconds(1'000'000, 10'000'000, 32, 4);
-  EXPECT_GT(seconds(1'000'000, 20'000'000, 32, 4), 1.8 * base);
+  EXPECT_GT(seconds(1'000'000, 20'000'000, 32, 4), 1.6 * base);
   EXPECT_GT(seconds(1'000'000, 10'000'000, 64, 4), 1.5 * base);
   EXPECT_GT(seconds(1'000'000, 10'000'000, 32, 8), 1.5 * base);
   settings.embed.epsilon = 1e-4;
