@@ -20,6 +20,7 @@
 #include <cmath>
 
 #include "coden/pipeline/resources.h"
+#include "coden/store/parquet_file.h"
 
 namespace coden {
 
@@ -130,12 +131,11 @@ StepCost SliceCostOf(const Settings& settings, const CostSize& size,
 StepCost CommitCost(const Settings& settings, const CostSize& size,
                     const EmbeddingSize& embedding, int slices) {
   StepCost cost;
-  const std::int64_t row_group = std::min<std::int64_t>(embedding.snapshot_rows, 1 << 18);
-  const std::int64_t batch =
-      4 * std::min<std::int64_t>(embedding.snapshot_rows * embedding.columns, 1 << 23);
+  const std::int64_t row_group =
+      std::min(embedding.snapshot_rows, ParquetFileOptions().row_group_rows);
   // Batches of the slices, joined, on their way and being written.
-  cost.memory_bytes =
-      kFixedBytes + size.id_bytes + row_group * embedding.columns * 8 + 7 * batch;
+  cost.memory_bytes = kFixedBytes + size.id_bytes + row_group * embedding.columns * 8 +
+                      7 * BatchBytes(embedding);
   cost.read_bytes = embedding.all_rows * (embedding.columns * 4 + 4 * slices + 12);
   cost.write_bytes = DiskBytes(settings, embedding, size.schedule.size());
   cost.seconds =

@@ -77,12 +77,15 @@ std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns) {
          + size.nodes * (16 + 12) + std::max(sweeps, pushes);
 }
 
+std::int64_t BatchBytes(const EmbeddingSize& size) {
+  return 4 * std::min(size.snapshot_rows * size.columns, kBatchNumbers);
+}
+
 std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   const std::int64_t row_group =
       std::min(size.snapshot_rows, ParquetFileOptions().row_group_rows);
   const std::int64_t held = size.in_deltas ? 2 * size.snapshot_rows : 0;
-  const std::int64_t batch =
-      4 * std::min(size.snapshot_rows * size.columns, kBatchNumbers);
+  const std::int64_t batch = BatchBytes(size);
   // One is made, one is written, others wait.
   const std::int64_t in_flight =
       2 * batch + std::min(kWaitingBatches * batch, std::max(kWaitingBytes, batch));

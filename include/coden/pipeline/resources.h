@@ -43,6 +43,9 @@ EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
 /// Memory that the solver and its graph take for a slice of `columns` columns.
 std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns);
 
+/// Memory of one batch of snapshot rows on its way from stage to stage.
+std::int64_t BatchBytes(const EmbeddingSize& size);
+
 /// Memory of a pass over `columns` columns, at its peak: the embedding and everything
 /// around it.
 std::int64_t PassBytes(const EmbeddingSize& size, int columns);
