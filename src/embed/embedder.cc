@@ -71,10 +71,12 @@ arrow::Result<SchemaPtr> Embedder::Bind(const SchemaPtr&) {
 arrow::Status Embedder::Push(BatchPtr batch, const Emit& emit) {
   return replay_.Push(
       EventView(*batch),
-      [this](const EdgeEvent& far, const EdgeEvent& near) { graph_.Prefetch(far, near); },
+      [this](const EdgeEvent& far, const EdgeEvent& near) {
+        if (options_.graph.window > 0) graph_.Prefetch(far, near);
+      },
       [this](const EdgeEvent& event) -> arrow::Status {
         if (std::max(event.src, event.dst) >= engine_.num_nodes()) return InputChanged();
-        ARROW_RETURN_NOT_OK(graph_.Apply(event, changes_));
+        ARROW_RETURN_NOT_OK(events_.Add(event, graph_, changes_));
         present_[event.src] = true;
         present_[event.dst] = true;
         return arrow::Status::OK();
@@ -115,6 +117,7 @@ arrow::Status Embedder::ContinueAfter(int num_snapshots) {
 
 arrow::Status Embedder::Take(const SchedulePoint& point, const Emit& emit) {
   ARROW_RETURN_NOT_OK(UpdateFeatures(point.time));
+  ARROW_RETURN_NOT_OK(events_.Flush(graph_, changes_));
   SettleAt(point, graph_, changes_);
   const auto start = std::chrono::steady_clock::now();
   ARROW_ASSIGN_OR_RAISE(SolveWork work, UpdateAt(point, graph_.graph(), changes_,

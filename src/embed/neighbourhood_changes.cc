@@ -28,10 +28,20 @@ void NeighbourhoodChanges::Settle(const DynamicGraph& graph) {
 }
 
 void NeighbourhoodChanges::BeforeChange(const DynamicGraph& graph, NodeId node) {
+  BeforeChange(graph, node, /*rank=*/0);
+}
+
+void NeighbourhoodChanges::BeforeChange(const DynamicGraph& graph, NodeId node,
+                                        std::uint32_t rank) {
   if (node >= static_cast<NodeId>(recorded_.size())) recorded_.resize(graph.num_nodes());
   if (recorded_[node]) return;
   recorded_[node] = true;
-  changes_.push_back({node, Keep(graph.out_neighbours(node))});
+  changes_.push_back({node, rank, Keep(graph.out_neighbours(node))});
+}
+
+void NeighbourhoodChanges::SortByRank(std::size_t first) {
+  std::ranges::sort(changes_.begin() + static_cast<std::ptrdiff_t>(first), changes_.end(),
+                    {}, &Change::rank);
 }
 
 std::span<const NodeId> NeighbourhoodChanges::Keep(std::span<const NodeId> neighbours) {

@@ -32,6 +32,9 @@ std::uint64_t SpareSlots(std::uint64_t live) { return 32 + live / 8; }
 // that one is not followed by the next.
 std::uint64_t MostSlots(std::uint64_t live) { return 64 + live + live / 4 * 3; }
 
+// Changes of a list from which on it is written anew, instead of moved for each.
+constexpr std::size_t kFewFlips = 4;
+
 // The number of `values`, sorted, that are below `value`. The loop has no branch to
 // mispredict: whether a neighbour is before or after is a coin toss.
 std::uint32_t LowerBound(std::span<const NodeId> values, NodeId value) {
@@ -78,7 +81,7 @@ void DynamicGraph::EraseArc(NodeId src, NodeId dst) {
 void DynamicGraph::Toggle(const ArcPlace& place) {
   List& list = lists_[place.src];
   if (!place.present) {
-    if (list.size == list.capacity) MakeRoom(place.src);
+    if (list.size == list.capacity) MakeRoom(place.src, /*more=*/1);
     NodeId* const begin = Begin(place.src);
     std::copy_backward(begin + place.index, begin + list.size, begin + list.size + 1);
     begin[place.index] = place.dst;
@@ -97,13 +100,36 @@ void DynamicGraph::Toggle(const ArcPlace& place) {
   if (pool.slots.size() > MostSlots(pool.live)) Compact(place.src);
 }
 
-// Give the list of `node`, which is full, a larger capacity.
-void DynamicGraph::MakeRoom(NodeId node) {
+void DynamicGraph::Flip(NodeId src, std::span<const NodeId> targets) {
+  if (targets.size() < kFewFlips) {
+    for (const NodeId dst : targets) Toggle(FindArc(src, dst));
+    return;
+  }
+  const auto neighbours = out_neighbours(src);
+  merged_.resize(neighbours.size() + targets.size());
+  merged_.erase(
+      std::ranges::set_symmetric_difference(neighbours, targets, merged_.begin()).out,
+      merged_.end());
+  List& list = lists_[src];
+  const std::uint32_t before = list.size;
+  const auto after = static_cast<std::uint32_t>(merged_.size());
+  if (after > list.capacity) MakeRoom(src, after - before);
+  std::ranges::copy(merged_, Begin(src));
+  list.size = after;
+  num_arcs_ += std::int64_t{after} - before;
+  if (list.capacity == kNear) return;
+  Pool& pool = pools_[src >> kNodesPerPoolLog2];
+  pool.live = pool.live + after - before;
+  if (pool.slots.size() > MostSlots(pool.live)) Compact(src);
+}
+
+// Give the list of `node` room for `more` neighbours, which it has not.
+void DynamicGraph::MakeRoom(NodeId node, std::uint32_t more) {
   Pool& pool = pools_[node >> kNodesPerPoolLog2];
   List& list = lists_[node];
-  const std::uint32_t capacity = WithSlack(list.size + 1);
-  if (pool.used + capacity > pool.slots.size()) Compact(node);
-  if (list.size < list.capacity) return;
+  const std::uint32_t capacity = WithSlack(list.size + more);
+  if (pool.used + capacity > pool.slots.size()) Compact(node, more);
+  if (list.size + more <= list.capacity) return;
   const NodeId* const from = Begin(node);
   std::copy(from, from + list.size, pool.slots.data() + pool.used);
   if (list.capacity == kNear) pool.live += list.size;
@@ -112,34 +138,36 @@ void DynamicGraph::MakeRoom(NodeId node) {
   pool.used += capacity;
 }
 
-void DynamicGraph::Compact(NodeId node_of_pool) {
-  const int number = node_of_pool >> kNodesPerPoolLog2;
+// Place the lists of the node's pool anew, that of `node` with room for `more`.
+void DynamicGraph::Compact(NodeId node, std::uint32_t more) {
+  const int number = node >> kNodesPerPoolLog2;
   Pool& pool = pools_[number];
   const std::size_t first = static_cast<std::size_t>(number) << kNodesPerPoolLog2;
   const std::size_t last =
       std::min(first + (std::size_t{1} << kNodesPerPoolLog2), lists_.size());
+  const auto size_of = [&](std::size_t other) {
+    return lists_[other].size + (other == static_cast<std::size_t>(node) ? more : 0);
+  };
   std::uint64_t live = 0;
   std::uint64_t slots = 0;
-  for (std::size_t node = first; node < last; ++node) {
-    const List& list = lists_[node];
-    if (list.size <= kNear) continue;
-    live += list.size;
-    slots += WithSlack(list.size);
+  for (std::size_t other = first; other < last; ++other) {
+    if (size_of(other) <= kNear) continue;
+    live += lists_[other].size;
+    slots += WithSlack(size_of(other));
   }
   std::vector<NodeId> placed(slots + SpareSlots(live));
   std::uint64_t used = 0;
-  for (std::size_t node = first; node < last; ++node) {
-    List& list = lists_[node];
-    if (list.capacity == kNear) continue;
-    const NodeId* const from = pool.slots.data() + list.offset;
-    if (list.size <= kNear) {
-      std::copy(from, from + list.size, list.near);
+  for (std::size_t other = first; other < last; ++other) {
+    List& list = lists_[other];
+    const NodeId* const from = Begin(static_cast<NodeId>(other));
+    if (size_of(other) <= kNear) {
+      if (list.capacity > kNear) std::copy(from, from + list.size, list.near);
       list.capacity = kNear;
       continue;
     }
     std::copy(from, from + list.size, placed.data() + used);
     list.offset = used;
-    list.capacity = WithSlack(list.size);
+    list.capacity = WithSlack(size_of(other));
     used += list.capacity;
   }
   pool = {std::move(placed), used, live};

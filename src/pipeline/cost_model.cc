@@ -167,6 +167,7 @@ CostSize DescribedSize(std::int64_t nodes, std::int64_t edges, int columns, int 
     point.snapshot = i;
     point.num_nodes = nodes;
     point.num_edges = edges / snapshots * (i + 1);
+    point.events = point.num_edges;
     point.sigma = settings.sample.lambda;
     size.schedule.push_back(point);
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "coden/embed/event_buffer.h"
 #include "coden/pipeline/error.h"
 #include "coden/store/parquet_file.h"
 
@@ -89,7 +90,7 @@ std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   // One is made, one is written, others wait.
   const std::int64_t in_flight =
       2 * batch + std::min(kWaitingBatches * batch, std::max(kWaitingBytes, batch));
-  return kFixedBytes + in_flight + size.id_bytes +
+  return kFixedBytes + in_flight + size.id_bytes + EventBuffer::MemoryBytes(size.events) +
          row_group * size.columns * 4  // held until the row group is whole
          + held * (size.columns * 4 + 4) + EmbeddingBytes(size, columns);
 }
@@ -116,6 +117,7 @@ EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
   size.symmetric = !settings.graph.directed;
   size.in_deltas = settings.snapshot.mode == SnapshotMode::kDelta;
   std::int64_t before = 0;
+  std::int64_t events_before = 0;
   std::int64_t most_held = -1;
   for (const SchedulePoint& point : schedule) {
     const std::int64_t rows =
@@ -127,6 +129,8 @@ EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
       size.arcs_before = before;
     }
     before = arcs;
+    size.events = std::max(size.events, point.events - events_before);
+    events_before = point.events;
     size.snapshot_rows = std::max(size.snapshot_rows, rows);
     size.all_rows += rows;
   }

@@ -8,6 +8,7 @@
 #include <arrow/util/cancel.h>
 
 #include "coden/embed/embedding_engine.h"
+#include "coden/embed/event_buffer.h"
 #include "coden/embed/schedule_replay.h"
 #include "coden/graph/event_graph.h"
 #include "coden/pipeline/operator.h"
@@ -90,6 +91,7 @@ class Embedder : public Operator {
   NodeIdMap& nodes_;
   EventGraph graph_;
   NeighbourhoodChanges changes_;
+  EventBuffer events_;
   EmbeddingEngine engine_;
   std::vector<bool> present_;
   EmbedFigures figures_;

@@ -16,6 +16,7 @@ class NeighbourhoodChanges : public ArcObserver {
  public:
   struct Change {
     NodeId node;
+    std::uint32_t rank;              ///< for SortByRank
     std::span<const NodeId> before;  ///< sorted; valid until Clear
   };
 
@@ -29,6 +30,12 @@ class NeighbourhoodChanges : public ArcObserver {
 
   void BeforeChange(const DynamicGraph& graph, NodeId node) override;
   void AfterChange(const DynamicGraph&, NodeId) override {}
+
+  /// The same where changes come in another order than that of the events: `rank` says
+  /// where the first change of `node` belongs, and SortByRank brings the changes from
+  /// number `first` on into this order.
+  void BeforeChange(const DynamicGraph& graph, NodeId node, std::uint32_t rank);
+  void SortByRank(std::size_t first);
 
  private:
   std::span<const NodeId> Keep(std::span<const NodeId> neighbours);

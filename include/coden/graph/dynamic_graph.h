@@ -47,6 +47,8 @@ class DynamicGraph {
   ArcPlace Reverse(const ArcPlace& place) const { return FindArc(place.dst, place.src); }
   /// Add the arc where it is absent, remove it where it is present.
   void Toggle(const ArcPlace& place);
+  /// Toggle the arcs from `src` to all of `targets`, which are sorted and distinct.
+  void Flip(NodeId src, std::span<const NodeId> targets);
 
   /// The arc from `src` is asked for soon: fetch what leads to its neighbours. Always
   /// inlined: see DegreeGraph.
@@ -100,12 +102,13 @@ class DynamicGraph {
   NodeId* Begin(NodeId node) {
     return const_cast<NodeId*>(static_cast<const DynamicGraph*>(this)->Begin(node));
   }
-  void MakeRoom(NodeId node);
-  void Compact(NodeId node_of_pool);
+  void MakeRoom(NodeId node, std::uint32_t more);
+  void Compact(NodeId node, std::uint32_t more = 0);
 
   std::vector<List> lists_;  // by node
   std::vector<Pool> pools_;
   std::int64_t num_arcs_ = 0;
+  std::vector<NodeId> merged_;  // scratch
 };
 
 }  // namespace coden

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -112,6 +113,19 @@ class BasicEventGraph {
 
  private:
   using ArcPlace = typename Graph::ArcPlace;
+  friend class EventBuffer;
+
+  // The edge that an event is about, under its one name: the lower end of an undirected
+  // edge comes first, whichever end the log puts there.
+  struct Edge {
+    NodeId src;
+    NodeId dst;
+  };
+  // Have the nodes of an event. Returns its edge; none for a self loop that is dropped.
+  std::optional<Edge> EdgeOf(const EdgeEvent& event);
+  // What an event does to an edge, and count it where that is nothing.
+  enum class Effect { kChange, kNothing, kError };
+  Effect EffectOf(EventKind kind, bool present);
 
   static std::uint64_t EdgeKey(NodeId src, NodeId dst) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(src)) << 32 |
@@ -142,40 +156,41 @@ template <typename Graph>
 template <typename Observer>
 arrow::Status BasicEventGraph<Graph>::Apply(const EdgeEvent& event, Observer& observer) {
   ExpireUntil(event.time, observer);
-  NodeId src = event.src;
-  NodeId dst = event.dst;
-  graph_.Grow(std::max(src, dst) + 1);
-  if (src == dst && !options_.self_loops) {
-    ++counts_.self_loops;
-    return arrow::Status::OK();
+  const std::optional<Edge> edge = EdgeOf(event);
+  if (!edge) return arrow::Status::OK();
+  const ArcPlace place = graph_.FindArc(edge->src, edge->dst);
+  const Effect effect = EffectOf(event.kind, place.present);
+  if (effect == Effect::kError) return NoSuchEdge();
+  if (options_.window > 0) {
+    const std::uint64_t key = EdgeKey(edge->src, edge->dst);
+    const bool there = place.present != (effect == Effect::kChange);
+    if (there)
+      insertions_.push_back({edge->src, edge->dst, event.time, ++num_insertions_});
+    if (there) last_insertion_[key] = num_insertions_;
+    if (!there) last_insertion_.erase(key);
   }
-  // An undirected edge has one name, whichever end the log puts first.
-  if (!options_.directed && src > dst) std::swap(src, dst);
-
-  const ArcPlace place = graph_.FindArc(src, dst);
-  const bool present = place.present;
-  EventKind kind = event.kind;
-  if (kind == EventKind::kToggle)
-    kind = present ? EventKind::kDelete : EventKind::kInsert;
-  if (kind == EventKind::kInsert) {
-    if (options_.window > 0) {
-      insertions_.push_back({src, dst, event.time, ++num_insertions_});
-      last_insertion_[EdgeKey(src, dst)] = num_insertions_;
-    }
-    if (present) {
-      ++counts_.repeated;
-    } else {
-      ToggleEdge(place, observer);
-    }
-  } else if (present) {
-    if (options_.window > 0) last_insertion_.erase(EdgeKey(src, dst));
-    ToggleEdge(place, observer);
-  } else if (options_.lenient) {
-    ++counts_.missing_deletions;
-  } else {
-    return NoSuchEdge();
-  }
+  if (effect == Effect::kChange) ToggleEdge(place, observer);
   return arrow::Status::OK();
+}
+
+template <typename Graph>
+auto BasicEventGraph<Graph>::EdgeOf(const EdgeEvent& event) -> std::optional<Edge> {
+  const auto [low, high] = std::minmax(event.src, event.dst);
+  graph_.Grow(high + 1);
+  if (low == high && !options_.self_loops) {
+    ++counts_.self_loops;
+    return std::nullopt;
+  }
+  return options_.directed ? Edge{event.src, event.dst} : Edge{low, high};
+}
+
+template <typename Graph>
+auto BasicEventGraph<Graph>::EffectOf(EventKind kind, bool present) -> Effect {
+  const bool inserts = kind == EventKind::kInsert;
+  if (kind == EventKind::kToggle || inserts != present) return Effect::kChange;
+  if (!inserts && !options_.lenient) return Effect::kError;
+  ++(inserts ? counts_.repeated : counts_.missing_deletions);
+  return Effect::kNothing;
 }
 
 template <typename Graph>

@@ -27,6 +27,7 @@ struct EmbeddingSize {
   std::int64_t arcs_before = 0;    ///< of the snapshot before it
   std::int64_t snapshot_rows = 0;  ///< of the largest snapshot
   std::int64_t all_rows = 0;       ///< of all snapshots
+  std::int64_t events = 0;         ///< most between two snapshots
   int columns = 0;                 ///< of a snapshot
   int threads = 1;
   bool in_double = false;  ///< `embed.epsilon` is below what float32 can hold
