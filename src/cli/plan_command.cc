@@ -74,6 +74,7 @@ struct SliceFlags {
   std::int64_t edges = 0;
   std::int64_t columns = 0;
   std::int64_t snapshots = 0;
+  std::int64_t labelled = 0;
 };
 
 struct SliceFlag {
@@ -91,6 +92,9 @@ constexpr SliceFlag kSliceFlags[] = {
     {"edges", &SliceFlags::edges, std::int64_t{1} << 40, "The same: its edges."},
     {"columns", &SliceFlags::columns, 1 << 20, "The same: its feature columns."},
     {"snapshots", &SliceFlags::snapshots, 1 << 20, "The same: its snapshots."},
+    {"labelled", &SliceFlags::labelled, std::int64_t{1} << 31,
+     "The same, for snapshots of labelled nodes alone (`snapshot.nodes = labelled`): how "
+     "many these are."},
 };
 
 // Take the flags of slices out of the command line.
@@ -113,7 +117,8 @@ arrow::Result<SliceFlags> TakeSliceFlags(CommandLine* line) {
   const std::int64_t described[] = {flags.nodes, flags.edges, flags.columns,
                                     flags.snapshots};
   const auto missing = std::count(std::begin(described), std::end(described), 0);
-  if (missing != 4 && (missing > 0 || flags.slices == 0)) {
+  const bool elsewhere = missing != 4 || flags.labelled > 0;
+  if (elsewhere && (missing > 0 || flags.slices == 0)) {
     return UsageError(
         "a log that is not here takes all of --slices, --nodes, --edges, --columns and "
         "--snapshots");
@@ -156,12 +161,14 @@ ResultsTable CostsTable(const RunCost& cost) {
   return table;
 }
 
-arrow::Status PlanSlices(const Settings& settings, const SliceFlags& flags,
+arrow::Status PlanSlices(Settings settings, const SliceFlags& flags,
                          const RunContext& context, std::string* output) {
   CostSize size;
+  if (flags.labelled > 0) settings.snapshot.nodes = SnapshotNodes::kLabelled;
   if (flags.nodes > 0) {
-    size = DescribedSize(flags.nodes, flags.edges, static_cast<int>(flags.columns),
-                         static_cast<int>(flags.snapshots), settings);
+    const DescribedLog log{flags.nodes, flags.edges, static_cast<int>(flags.columns),
+                           static_cast<int>(flags.snapshots), flags.labelled};
+    size = DescribedSize(log, settings);
   } else {
     ARROW_ASSIGN_OR_RAISE(size, SizeOfRun(settings, context));
   }

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coden/graph/degree_graph.h"
 #include "coden/pipeline/resources.h"
 #include "coden/store/parquet_file.h"
 
@@ -29,13 +30,22 @@ namespace {
 constexpr int kBlock = 16;
 
 // Nanoseconds on one core.
-constexpr double kScheduleRow = 190;  // read, decode, number, sample
-constexpr double kReplayRow = 230;    // read, decode, look up, change the graph
+constexpr double kScheduleRow = 130;  // read, decode, number, sample
+constexpr double kReplayRow = 190;    // read, decode, sort, change the graph
+constexpr double kPlanArc = 10;       // what has changed; order and weights of the sweeps
 constexpr double kArcInCache = 3.0;   // of a sweep over one block
-constexpr double kArcInMemory = 9.0;
-constexpr double kPlanArc = 12.0;   // the order and the weights of the sweeps
+constexpr double kArcInMemory = 6.3;
 constexpr double kSliceNumber = 2;  // copied out and written to a slice
 constexpr double kJoinNumber = 19;  // read from slices, encoded, compressed, written
+
+// What a row and an arc cost more with every doubling of the nodes from here on, as ever
+// more of what they visit misses the caches and the table of pages.
+constexpr double kSmallNodes = 1 << 19;
+constexpr double kRowDoubling = 40;
+constexpr double kPlanDoubling = 6;
+
+// Of a block of less than 16 columns: it reads half a line for half of the numbers.
+constexpr double kNarrowBlock = 1.5;
 
 // Part of its speed that a second core adds where both wait for the memory.
 constexpr double kSecondCore = 0.75;
@@ -54,6 +64,8 @@ constexpr std::int64_t kIdBytes = 20;
 
 // Of the first pass: of a node, and of a process.
 constexpr std::int64_t kScheduledNodeBytes = 160;
+// Of the commit, beside the ids.
+constexpr std::int64_t kJoinedNodeBytes = 24;
 constexpr std::int64_t kFixedBytes = 320'000'000;
 
 // Until the libraries are loaded, at the start of every step.
@@ -75,6 +87,10 @@ double ArcNanoseconds(std::int64_t nodes) {
   return kArcInCache + (kArcInMemory - kArcInCache) * missed;
 }
 
+double Doublings(std::int64_t nodes) {
+  return std::max(0.0, std::log2(static_cast<double>(nodes) / kSmallNodes));
+}
+
 // How much faster `tasks` independent parts are with `threads` threads.
 double SpeedUp(int threads, int tasks) {
   const int used = std::min(threads, tasks);
@@ -90,13 +106,14 @@ StepCost ScheduleCost(const CostSize& size) {
   std::int64_t edges = 0;
   for (const SchedulePoint& point : size.schedule)
     edges = std::max(edges, point.num_edges);
-  // A table of edges that is at most three quarters full, and its predecessor while it
-  // grows.
-  cost.memory_bytes = kFixedBytes + size.nodes * kScheduledNodeBytes + edges * 8 * 2;
+  // The table of edges, and the one before it while it grows.
+  const std::int64_t table = DegreeGraph::GrowthBytes(/*arcs=*/0, edges);
+  cost.memory_bytes = kFixedBytes + size.nodes * kScheduledNodeBytes + table + table / 2;
   // Twice: every input is hashed.
   cost.read_bytes = 2 * (size.log_bytes + size.feature_bytes);
   cost.write_bytes = size.nodes * 20;
-  cost.seconds = Seconds(kScheduleRow * static_cast<double>(size.rows));
+  cost.seconds = Seconds((kScheduleRow + kRowDoubling * Doublings(size.nodes)) *
+                         static_cast<double>(size.rows));
   return cost;
 }
 
@@ -104,16 +121,21 @@ StepCost SliceCostOf(const Settings& settings, const CostSize& size,
                      const EmbeddingSize& embedding, const ColumnRange& columns) {
   const int blocks = (columns.size() + kBlock - 1) / kBlock;
   // Few columns are cut into narrower blocks.
-  const double faster = SpeedUp(embedding.threads, std::max(blocks, columns.size() / 4));
+  const bool narrow = blocks < embedding.threads && columns.size() > 4;
+  const double faster =
+      narrow ? SpeedUp(embedding.threads, columns.size() / 4) / kNarrowBlock
+             : SpeedUp(embedding.threads, blocks);
   const int directions = settings.graph.directed ? 1 : 2;
-  double nanoseconds = kReplayRow * static_cast<double>(size.rows);
+  double nanoseconds = (kReplayRow + kRowDoubling * Doublings(size.nodes)) *
+                       static_cast<double>(size.rows);
   bool first = true;
   for (const SchedulePoint& point : size.schedule) {
     const double arcs = static_cast<double>(directions * point.num_edges);
     const double width = static_cast<double>(columns.size()) / kBlock;
     const double shift = first ? 1.0 : point.sigma;
-    nanoseconds += arcs * (kPlanArc + Sweeps(settings.embed, shift) * width *
-                                          ArcNanoseconds(point.num_nodes) / faster);
+    nanoseconds += arcs * (kPlanArc + kPlanDoubling * Doublings(point.num_nodes) +
+                           Sweeps(settings.embed, shift) * width *
+                               ArcNanoseconds(point.num_nodes) / faster);
     first = false;
   }
   const bool with_ids = columns.begin == size.columns.begin;
@@ -134,8 +156,8 @@ StepCost CommitCost(const Settings& settings, const CostSize& size,
   const std::int64_t row_group =
       std::min(embedding.snapshot_rows, ParquetFileOptions().row_group_rows);
   // Batches of the slices, joined, on their way and being written.
-  cost.memory_bytes = kFixedBytes + size.id_bytes + row_group * embedding.columns * 8 +
-                      7 * BatchBytes(embedding);
+  cost.memory_bytes = kFixedBytes + size.id_bytes + size.nodes * kJoinedNodeBytes +
+                      row_group * embedding.columns * 8 + 7 * BatchBytes(embedding);
   cost.read_bytes = embedding.all_rows * (embedding.columns * 4 + 4 * slices + 12);
   cost.write_bytes = DiskBytes(settings, embedding, size.schedule.size());
   cost.seconds =
@@ -152,21 +174,20 @@ void AddStep(const StepCost& step, StepCost* sum) {
 
 }  // namespace
 
-CostSize DescribedSize(std::int64_t nodes, std::int64_t edges, int columns, int snapshots,
-                       const Settings& settings) {
+CostSize DescribedSize(const DescribedLog& log, const Settings& settings) {
   CostSize size;
-  size.rows = edges;
-  size.log_bytes = edges * kLogRowBytes;
-  size.feature_bytes = nodes * columns * kFeatureBytes;
-  size.nodes = nodes;
-  size.id_bytes = nodes * kIdBytes;
-  size.num_labelled = nodes;
-  size.columns = {0, columns};
-  for (int i = 0; i < snapshots; ++i) {
+  size.rows = log.edges;
+  size.log_bytes = log.edges * kLogRowBytes;
+  size.feature_bytes = log.nodes * log.columns * kFeatureBytes;
+  size.nodes = log.nodes;
+  size.id_bytes = log.nodes * kIdBytes;
+  size.num_labelled = log.labelled > 0 ? log.labelled : log.nodes;
+  size.columns = {0, log.columns};
+  for (int i = 0; i < log.snapshots; ++i) {
     SchedulePoint point;
     point.snapshot = i;
-    point.num_nodes = nodes;
-    point.num_edges = edges / snapshots * (i + 1);
+    point.num_nodes = log.nodes;
+    point.num_edges = log.edges / log.snapshots * (i + 1);
     point.events = point.num_edges;
     point.sigma = settings.sample.lambda;
     size.schedule.push_back(point);

@@ -18,7 +18,7 @@ namespace coden {
 namespace {
 
 // Libraries, and what reads the log.
-constexpr std::int64_t kFixedBytes = 250'000'000;
+constexpr std::int64_t kFixedBytes = 290'000'000;
 
 // Numbers of a batch of snapshot rows, batches that wait between two threads, and bytes
 // of them (embedder.cc, handover_internal.h).

@@ -102,6 +102,13 @@ def test_a_log_that_is_elsewhere_can_be_planned(coden):
     size = ["--nodes", 111_000_000, "--edges", 1_600_000_000, "--columns", 128]
     plan = coden("plan", "--slices", 8, *size, "--snapshots", 20)
     assert plan.code == 0 and "0:16" in plan.stdout and "112:128" in plan.stdout
+    labelled = ["--labelled", 1_500_000]
+    steps = [
+        json.loads(coden("plan", "--slices", 8, *size, *more, "--format", "json").stdout)["costs"]
+        for more in (["--snapshots", 20], ["--snapshots", 20, *labelled])
+    ]
+    assert steps[1][-1]["write_mb"] < steps[0][-1]["write_mb"] / 5
+    assert coden("plan", "--slices", 8, *labelled).code == 2
     refused = coden("plan", "--slices", 8, *size)
     assert refused.code == 2 and "takes all of" in refused.error
     assert coden("plan", "--slices", "none").code == 2

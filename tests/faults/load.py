@@ -10,74 +10,15 @@ would be killed.
 """
 
 import argparse
-import contextlib
-import dataclasses
 import json
-import os
 import pathlib
 import resource
 import shutil
 import subprocess
-import time
+import sys
 
-from scenarios import PROGRAM
-
-MEGABYTE = 1000 * 1000
-CGROUPS = pathlib.Path("/sys/fs/cgroup/memory")
-
-
-@dataclasses.dataclass
-class Measured:
-    code: int
-    seconds: float
-    errors: str
-    held: bool
-    """Whether the kernel would have ended a run above the limit."""
-
-
-@contextlib.contextmanager
-def memory_group(limit):
-    """A cgroup in which no process has more than `limit` MB; None where there are no cgroups."""
-    group = CGROUPS / f"coden-{os.getpid()}"
-    try:
-        group.mkdir()
-        (group / "memory.limit_in_bytes").write_text(str(limit * MEGABYTE))
-    except OSError:
-        yield None
-        return
-    try:
-        yield group
-    finally:
-        group.rmdir()
-
-
-def measure(arguments, limit):
-    """Run the program under a limit of MB, its own and the kernel's."""
-    with memory_group(limit) as group:
-
-        def enter():
-            if group:
-                (group / "cgroup.procs").write_text(str(os.getpid()))
-
-        start = time.monotonic()
-        process = subprocess.Popen(
-            [PROGRAM, *map(str, arguments), "--run.memory_limit", f"{limit}MB"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=enter,
-        )
-        errors = process.communicate()[1]
-        seconds = time.monotonic() - start
-    return Measured(process.returncode, seconds, errors, group is not None)
-
-
-def peak_of(run):
-    """MB of resident memory that the process itself has seen. What the kernel tells its parent
-    counts what the parent held when it forked."""
-    manifest = json.loads(max(run.glob("_coden/manifest-*.json")).read_text())
-    figures = [figure for part in manifest["parts"] for figure in part["figures"]]
-    return max(figure["peak_bytes"] for figure in figures) // MEGABYTE
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from memory_limit import PROGRAM, generate, measure, peak_of
 
 
 def planned(flags, limit=None):
@@ -88,15 +29,6 @@ def planned(flags, limit=None):
     needs = {row["what"]: row["value"] for row in json.loads(done.stdout)["needs"]}
     memory = int(needs["memory"].removesuffix(" MB").replace(",", ""))
     return memory, int(needs["passes of the embedding"])
-
-
-def generate(folder, scale, edges, features):
-    data = folder / f"rmat-{scale}-{edges}-{features}"
-    if not (data / "features.parquet").exists():
-        sizes = ["--scale", scale, "--edges", edges, "--features", features]
-        command = [PROGRAM, "generate", "rmat", "--out", data, *sizes, "--quiet"]
-        subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
-    return data
 
 
 def load(folder, scale, edges, columns, say=print):
@@ -114,11 +46,7 @@ def load(folder, scale, edges, columns, say=print):
         shutil.rmtree(run, ignore_errors=True)
         found = measure(["embed", *flags, "--run.directory", run, "--quiet"], limit)
         peak = peak_of(run) if found.code == 0 else 0
-        held = "held to it by the kernel" if found.held else "not held by the kernel"
-        say(
-            f"{what}: limit {limit} MB ({held}): exit {found.code}, peak {peak} MB, "
-            f"{found.seconds:.0f} s {found.errors.strip()}"
-        )
+        say(f"{what}: limit {limit} MB, peak {peak} MB, {found}")
         return found, peak
 
     room, peak = embed(memory + 1, "with room")

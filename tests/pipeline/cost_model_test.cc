@@ -41,7 +41,7 @@ TEST(CutColumns, SlicesLieSideBySide) {
 
 TEST(Cost, MoreSlicesTakeLessMemoryEachAndReadMoreInAll) {
   const Settings settings;
-  const CostSize size = DescribedSize(1'000'000, 20'000'000, 128, 10, settings);
+  const CostSize size = DescribedSize({1'000'000, 20'000'000, 128, 10}, settings);
   const RunCost one = EstimateCost(settings, size, 1);
   const RunCost four = EstimateCost(settings, size, 4);
   ASSERT_EQ(four.slices.size(), 4u);
@@ -60,18 +60,30 @@ TEST(Cost, MoreSlicesTakeLessMemoryEachAndReadMoreInAll) {
 TEST(Cost, MemoryOfASliceIsThatOfItsPass) {
   Settings settings;
   settings.run.threads = 2;
-  const CostSize size = DescribedSize(1000, 5000, 64, 2, settings);
+  const CostSize size = DescribedSize({1000, 5000, 64, 2}, settings);
   const EmbeddingSize embedding = EmbeddingSizeOf(settings, size.nodes, size.id_bytes, 64,
                                                   size.schedule, size.num_labelled);
   const RunCost cost = EstimateCost(settings, size, 2);
   EXPECT_EQ(cost.slices[1].cost.memory_bytes, PassBytes(embedding, 32));
 }
 
+TEST(Cost, OnlyLabelledRowsAreStored) {
+  Settings settings;
+  const DescribedLog log{1'000'000, 5'000'000, 64, 4, /*labelled=*/10'000};
+  const auto cost = [&] {
+    return EstimateCost(settings, DescribedSize(log, settings), 1);
+  };
+  const RunCost all = cost();
+  settings.snapshot.nodes = SnapshotNodes::kLabelled;
+  EXPECT_LT(cost().commit.write_bytes, all.commit.write_bytes / 3);
+  EXPECT_LT(cost().commit.read_bytes, all.commit.read_bytes / 90);
+}
+
 TEST(Cost, SecondsGrowWithTheWork) {
   Settings settings;
   const auto seconds = [&](std::int64_t nodes, std::int64_t edges, int columns,
                            int snapshots) {
-    const CostSize size = DescribedSize(nodes, edges, columns, snapshots, settings);
+    const CostSize size = DescribedSize({nodes, edges, columns, snapshots}, settings);
     return EstimateCost(settings, size, 1).InTurn().seconds;
   };
   const double base = seconds(1'000'000, 10'000'000, 32, 4);

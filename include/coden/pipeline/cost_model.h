@@ -22,10 +22,17 @@ struct CostSize {
   Schedule schedule;  ///< of the snapshots to come
 };
 
-/// The size of a log that is not here: dense ids, edges that come evenly, `snapshots` of
-/// them spread over the log.
-CostSize DescribedSize(std::int64_t nodes, std::int64_t edges, int columns, int snapshots,
-                       const Settings& settings);
+/// What is known of a log that is not here.
+struct DescribedLog {
+  std::int64_t nodes = 0;
+  std::int64_t edges = 0;
+  int columns = 0;
+  int snapshots = 0;
+  std::int64_t labelled = 0;  ///< nodes with a label; 0: all
+};
+
+/// The size of such a log: dense ids, edges that come evenly, snapshots spread over them.
+CostSize DescribedSize(const DescribedLog& log, const Settings& settings);
 
 /// What one process needs for one step.
 struct StepCost {
