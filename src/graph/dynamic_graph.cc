@@ -10,7 +10,8 @@
 //   - slots are at most 1.75 per neighbour plus 64 per pool,
 //   - a change costs the search, the move of what follows in its list and, spread over
 //     the changes between them, compactions of a few slots; a compaction needs room for
-//     one pool twice, never for the graph.
+//     one pool twice, never for the graph,
+//   - several changes of one list, given together, cost no more than one pass over it.
 
 #include "coden/graph/dynamic_graph.h"
 

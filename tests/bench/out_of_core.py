@@ -4,7 +4,7 @@
 
 Embeds all columns of an R-MAT log, by default 8.4 M nodes, 120 M rows and 64 columns, once for
 every limit in MB, held to it by the kernel where it can be (docs/scaling.md has the figures). The
-snapshots of all runs have to be the same to the last byte. Needs 75 GB of disk and a quiet machine.
+snapshots of all runs have to be the same to the last byte. Needs 45 GB of disk and a quiet machine.
 """
 
 import argparse

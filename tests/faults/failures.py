@@ -28,6 +28,7 @@ from scenarios import (
     count_calls,
     fault_environment,
     make_scenarios,
+    make_slice_scenarios,
 )
 
 FAILURES = {
@@ -51,7 +52,7 @@ HARMLESS = {
     "fsync": ["EINTR"],
 }
 KINDS = ("failure", "any-time")
-SCENARIOS = ("embed", "append", "train")
+SCENARIOS = ("embed", "append", "train", "slice", "commit")
 FAILED, INPUT, RESOURCES, CORRUPTION = 1, 3, 4, 5
 CODES = {"ENOSPC": {RESOURCES}, "ENOMEM": {RESOURCES}}
 ANY_CODE = {FAILED, INPUT, RESOURCES, CORRUPTION}
@@ -96,19 +97,23 @@ def quick_folder():
 
 
 class Laboratory:
-    """The three scenarios with what they leave undisturbed, and the faults that they meet."""
+    """The scenarios with what they leave undisturbed, and the faults that they meet."""
 
     def __init__(self, folder, functions=tuple(FAILURES), allocation=4096, names=SCENARIOS):
         self.folder = folder
         self.functions = functions
         self.allocation = allocation
         scenarios = make_scenarios(folder, nodes=60, sample_lambda=1)
+        scenarios += make_slice_scenarios(folder, sample_lambda=1)
         self.scenarios = {s.name: s for s in scenarios if s.name in names}
         self.files = {}
+        self.left_before = {}
         self.calls = {}
         for name, scenario in self.scenarios.items():
             scenario.start(folder / "run")
+            self.left_before[name] = check_what_is_left(folder / "run", [committed(folder / "run")])
             coden(*scenario.arguments(folder / "run"))
+            scenario.finish(folder / "run")
             self.files[name] = committed(folder / "run")
             self.calls[name] = count_calls(scenario, folder, allocation=allocation)
 
@@ -159,6 +164,7 @@ class Laboratory:
             assert verified.code == 0, verified.errors
             return "another kernel"
         if outcome.code == 0:
+            scenario.finish(run)
             assert committed(run) == self.files[fault.scenario], "done, but with other files"
             return "harmless" if report.exists() else "not reached"
         library = self.library_of(report) if fault.function == "allocate" else None
@@ -168,9 +174,11 @@ class Laboratory:
             self.check_error(fault, outcome)
             ended = f"exit code {outcome.code}"
         left = check_what_is_left(run, self.files.values())
-        assert left == "snapshots" or not scenario.before, "the run of before is gone"
+        gone = "the run of before is gone"
+        assert left in ("snapshots", self.left_before[fault.scenario]) or not scenario.before, gone
         again = call(*scenario.arguments(run))
         assert again.code == 0, f"the next run fails: {again.errors}"
+        scenario.finish(run)
         assert committed(run) == self.files[fault.scenario], "the next run ends differently"
         return ended
 

@@ -1,4 +1,4 @@
-"""What is killed, failed and starved in this folder: three small runs, and what they must leave."""
+"""What is killed, failed and starved in this folder: small runs, and what they must leave."""
 
 import dataclasses
 import hashlib
@@ -78,6 +78,8 @@ class Scenario:
     name: str
     command: list
     before: pathlib.Path | None
+    rest: tuple = ()
+    """Commands that make a whole run of what the first has left."""
 
     def start(self, run):
         shutil.rmtree(run, ignore_errors=True)
@@ -86,6 +88,18 @@ class Scenario:
 
     def arguments(self, run):
         return [*self.command, "--run.directory", run, "--quiet"]
+
+    def finish(self, run):
+        for command in self.rest:
+            coden(*command, "--run.directory", run, "--quiet")
+
+
+def run_flags(data, edges, sample_lambda):
+    return [
+        *["--input.edges", data / edges, "--input.features", data / "features.parquet"],
+        *["--run.commit_interval", "0", "--partition.initial", "3", "--partition.width", "1"],
+        *["--sample.lambda", sample_lambda],
+    ]
 
 
 def make_scenarios(folder, nodes=300, sample_lambda=0.02):
@@ -101,17 +115,28 @@ def make_scenarios(folder, nodes=300, sample_lambda=0.02):
             file = data / name / f"part-{number}.parquet"
             pq.write_table(table.slice(first, count), file, row_group_size=5000)
             os.utime(file, (1, 1))
-    flags = ["--input.features", data / "features.parquet", "--run.commit_interval", "0"]
-    flags += ["--partition.initial", "3", "--partition.width", "1"]
-    flags += ["--sample.lambda", sample_lambda]
-    old = ["--input.edges", data / "old", *flags]
-    new = ["--input.edges", data / "new", *flags]
+    old = run_flags(data, "old", sample_lambda)
+    new = run_flags(data, "new", sample_lambda)
     coden("embed", *old, "--run.directory", folder / "old-run", "--quiet")
     labels = ["--input.labels", data / "labels.parquet", "--train.epochs", "2"]
     return [
         Scenario("embed", ["embed", *new], None),
         Scenario("append", ["embed", *new], folder / "old-run"),
         Scenario("train", ["run", *old, *labels, "--train.hidden", "8"], folder / "old-run"),
+    ]
+
+
+def make_slice_scenarios(folder, sample_lambda):
+    """One slice of a schedule, and the commit of two; after make_scenarios."""
+    flags = run_flags(folder / "data", "new", sample_lambda)
+    first, second = (["embed", *flags, "--embed.columns", cut] for cut in ("0:8", "8:16"))
+    commit = ["commit", *flags]
+    for name, commands in {"scheduled": [], "sliced": [first, second]}.items():
+        for command in [["schedule", *flags], *commands]:
+            coden(*command, "--run.directory", folder / name, "--quiet")
+    return [
+        Scenario("slice", first, folder / "scheduled", (second, commit)),
+        Scenario("commit", commit, folder / "sliced"),
     ]
 
 
