@@ -66,9 +66,9 @@ arrow::Result<SavedSlice> MakeSlice(const Settings& settings, RunInputs& inputs,
   ARROW_RETURN_NOT_OK(CheckInputsStay(settings, embed.inputs));
   ARROW_RETURN_NOT_OK(CheckStillOpen(store, schedule));
   ARROW_RETURN_NOT_OK(store.SyncStage());
-  ARROW_ASSIGN_OR_RAISE(slice, PublishSlice(store, schedule, std::move(slice)));
+  // From here on a record may name the files, even where publishing it ends in an error.
   stage.Keep();
-  return slice;
+  return PublishSlice(store, schedule, std::move(slice));
 }
 
 arrow::Status EmbedSlice(const Settings& settings, const ColumnRange& columns,

@@ -7,11 +7,12 @@ import pytest
 FAULTS = 30
 # Interrupted and failing calls that once ended in another way: a sync was not repeated, an
 # exception left a function that may throw none, an error named no file, a folder that could not
-# be looked at was said to be none.
+# be looked at was said to be none, the files of a slice were removed when its record was there.
 ONCE_WRONG = [f"{name}:fsync:{n}:EINTR" for name in ("embed", "train") for n in (1, 2)]
 ONCE_WRONG += [f"embed:allocate:{n}:ENOMEM" for n in (1, 2, 3)]
 ONCE_WRONG += [f"embed:open:{n}:EIO" for n in (1, 2, 3)]
 ONCE_WRONG += [f"append:stat:{n}:EIO" for n in range(1, 11)]
+ONCE_WRONG += [f"slice:fsync:{n}:{effect}" for n in (8, 9) for effect in ("EIO", "ENOSPC")]
 
 
 @pytest.fixture(scope="module")
