@@ -17,7 +17,7 @@ import sys
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from memory_limit import generate, measure, peak_of
+from memory_limit import flags_of, generate, measure, peak_of
 
 
 def hash_of(snapshots):
@@ -44,9 +44,7 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     print(f"{platform.machine()}, {os.cpu_count()} cores, {time.strftime('%d %B %Y')}", flush=True)
     data = generate(options.folder, options.scale, options.edges, options.columns)
-    flags = ["--input.edges", data / "edges.parquet", "--input.features", data / "features.parquet"]
-    flags += ["--partition.predictions", options.predictions, "--sample.max_per_interval", 1]
-    flags += ["--embed.epsilon", options.epsilon]
+    flags = flags_of(data, options.predictions, options.epsilon)
     run = options.folder / "run"
     hashes = set()
     for limit in options.limits:

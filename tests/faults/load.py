@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from memory_limit import PROGRAM, generate, measure, peak_of
+from memory_limit import PROGRAM, flags_of, generate, measure, peak_of
 
 
 def planned(flags, limit=None):
@@ -35,9 +35,7 @@ def load(folder, scale, edges, columns, say=print):
     """Embed `columns` of the log with room, with little and with too little memory."""
     folder.mkdir(parents=True, exist_ok=True)
     data = generate(folder, scale, edges, max(columns, 16))
-    flags = ["--input.edges", data / "edges.parquet", "--input.features", data / "features.parquet"]
-    flags += ["--embed.columns", f"0:{columns}", "--partition.predictions", "2"]
-    flags += ["--sample.max_per_interval", "1", "--embed.epsilon", "1e-3"]
+    flags = [*flags_of(data, predictions=2, epsilon=1e-3), "--embed.columns", f"0:{columns}"]
     memory, passes = planned(flags)
     say(f"planned: {memory} MB, {passes} pass(es)")
     run = folder / "run"

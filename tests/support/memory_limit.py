@@ -80,3 +80,12 @@ def generate(folder, scale, edges, features):
         command = [PROGRAM, "generate", "rmat", "--out", data, *sizes, "--quiet"]
         subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
     return data
+
+
+def flags_of(data, predictions, epsilon):
+    """What embeds a generated log, with at most one snapshot between two prediction times."""
+    return [
+        *["--input.edges", data / "edges.parquet", "--input.features", data / "features.parquet"],
+        *["--partition.predictions", predictions, "--sample.max_per_interval", 1],
+        *["--embed.epsilon", epsilon],
+    ]
