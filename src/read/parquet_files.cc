@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <compare>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 
@@ -11,6 +12,7 @@
 #include <arrow/filesystem/path_util.h>
 
 #include "coden/pipeline/error.h"
+#include "read/lake_table_internal.h"
 
 namespace coden {
 
@@ -88,36 +90,53 @@ arrow::Result<std::vector<ParquetSource::File>> ListFolder(
   return files;
 }
 
-arrow::Result<std::vector<ParquetSource::File>> ListGlob(
-    arrow::fs::FileSystem& filesystem, const std::string& pattern,
-    const std::string& shown) {
+// The files below `folder` that `is_chosen` takes; an error where they belong to a table.
+template <typename IsChosen>
+arrow::Result<std::vector<ParquetSource::File>> ChooseFrom(const Location& location,
+                                                           const std::string& folder,
+                                                           const std::string& shown,
+                                                           const IsChosen& is_chosen) {
+  ARROW_ASSIGN_OR_RAISE(const auto files, ListFolder(*location.filesystem, folder));
+  std::vector<ParquetSource::File> chosen;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(chosen), is_chosen);
+  ARROW_RETURN_NOT_OK(CheckNoTableInside(files, chosen, folder, shown));
+  ARROW_RETURN_NOT_OK(CheckNoTableAbove(location, folder, /*is_file=*/false, shown));
+  return chosen;
+}
+
+arrow::Result<std::vector<ParquetSource::File>> ListGlob(const Location& location,
+                                                         const std::string& shown) {
+  const std::string& pattern = location.path;
   const std::string fixed = pattern.substr(0, pattern.find_first_of(kGlobSigns));
   const std::string folder =
       fixed.substr(0, std::max<std::size_t>(fixed.find_last_of('/'), 1));
-  ARROW_ASSIGN_OR_RAISE(const auto info, filesystem.GetFileInfo(folder));
+  ARROW_ASSIGN_OR_RAISE(const auto info, location.filesystem->GetFileInfo(folder));
   std::vector<ParquetSource::File> files;
   if (info.IsDirectory()) {
-    ARROW_ASSIGN_OR_RAISE(files, ListFolder(filesystem, folder));
+    arrow::fs::internal::Globber globber(pattern);
+    ARROW_ASSIGN_OR_RAISE(
+        files, ChooseFrom(location, folder, shown,
+                          [&](const auto& file) { return globber.Matches(file.path); }));
   }
-  arrow::fs::internal::Globber globber(pattern);
-  std::erase_if(files, [&](const auto& file) { return !globber.Matches(file.path); });
   if (files.empty()) return InputError("no file matches the pattern '", shown, "'");
   return files;
 }
 
-arrow::Result<std::vector<ParquetSource::File>> ListPath(
-    arrow::fs::FileSystem& filesystem, const std::string& path,
-    const std::string& shown) {
-  ARROW_ASSIGN_OR_RAISE(const auto info, filesystem.GetFileInfo(path));
+arrow::Result<std::vector<ParquetSource::File>> ListPath(const Location& location,
+                                                         const std::string& shown) {
+  ARROW_ASSIGN_OR_RAISE(const auto info, location.filesystem->GetFileInfo(location.path));
   if (info.type() == arrow::fs::FileType::NotFound) {
     return InputError("no such file or directory: '", shown, "'");
   }
   if (info.IsFile()) {
+    ARROW_RETURN_NOT_OK(
+        CheckNoTableAbove(location, info.path(), /*is_file=*/true, shown));
     return std::vector<ParquetSource::File>{
         {info.base_name(), info.path(), info.size(), Nanoseconds(info.mtime())}};
   }
-  ARROW_ASSIGN_OR_RAISE(auto files, ListFolder(filesystem, path));
-  std::erase_if(files, [](const auto& file) { return !IsData(file.name); });
+  ARROW_ASSIGN_OR_RAISE(auto files,
+                        ChooseFrom(location, location.path, shown,
+                                   [](const auto& file) { return IsData(file.name); }));
   if (files.empty()) {
     return InputError("the directory '", shown, "' holds no .parquet file");
   }
@@ -138,8 +157,7 @@ arrow::Result<std::vector<ParquetSource::File>> ListParquetFiles(
     const Location& location, const std::string& shown,
     const std::vector<std::string>& known) {
   const bool is_glob = location.path.find_first_of(kGlobSigns) != std::string::npos;
-  ARROW_ASSIGN_OR_RAISE(auto files, (is_glob ? ListGlob : ListPath)(
-                                        *location.filesystem, location.path, shown));
+  ARROW_ASSIGN_OR_RAISE(auto files, (is_glob ? ListGlob : ListPath)(location, shown));
   std::unordered_map<std::string_view, std::size_t> place;
   for (const std::string& name : known) place.emplace(name, place.size());
   const auto place_of = [&](const ParquetSource::File& file) {

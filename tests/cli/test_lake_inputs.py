@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from lake_tables import write_delta, write_iceberg
 
 ROWS, NODES, WIDTH = 300, 40, 5
 INPUT = 3
@@ -330,3 +331,30 @@ def test_folder_without_a_value(coden, inputs, tmp_path):
     outcome = coden("embed", *inputs.flags("--input.edges", lake))
     assert outcome.code == INPUT
     assert f"column 'time', row {ROWS}: a null is not allowed" in outcome.error
+
+
+# Tables whose log says which files count.
+
+
+@pytest.mark.parametrize("partition", [None, "part"], ids=["whole", "partitioned"])
+@pytest.mark.parametrize("write, kind", [(write_delta, "a Delta"), (write_iceberg, "an Iceberg")])
+def test_tables_are_not_read_as_folders_of_files(coden, inputs, tmp_path, write, kind, partition):
+    edges = inputs["edges"]
+    parts = pa.array(np.arange(len(edges)) % 2)
+    table = write(tmp_path / "lake", edges.append_column("part", parts), partition)
+    file = next(path for path in table.rglob("*.parquet"))
+    refused = f"'{table}' is {kind} table, and files that the table has removed would be counted"
+    for path in {table, file.parent, file, file.parent / "*.parquet"}:
+        outcome = coden("embed", *inputs.flags("--input.edges", path))
+        assert outcome.code == INPUT
+        assert outcome.error.startswith(f"cannot read '{path}' as plain files: {refused}")
+        assert ("deltalake.DeltaTable(" if write is write_delta else "pyiceberg") in outcome.error
+    if partition or write is write_iceberg:
+        return
+    for name in ("features", "labels", "feature_updates", "split"):
+        flags = inputs.flags(f"--input.{name}", table)
+        if name == "split":
+            flags += ["--train.split_by", "file"]
+        outcome = coden("run", *flags)
+        assert outcome.code == INPUT, name
+        assert refused in outcome.error

@@ -1,15 +1,19 @@
 """Inputs in S3, served by moto on this machine."""
 
+import re
+
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from lake_tables import write_delta, write_iceberg
 from pyarrow import fs
 
 INPUT = 3
 
 
 @pytest.fixture
-def lake(endpoint, inputs):
-    """The log of `inputs` in folders of a bucket, and its features."""
+def store(endpoint):
+    """The S3 server with a bucket `lake`."""
     store = fs.S3FileSystem(
         access_key="me",
         secret_key="planted",
@@ -19,6 +23,12 @@ def lake(endpoint, inputs):
         allow_bucket_creation=True,
     )
     store.create_dir("lake")
+    return store
+
+
+@pytest.fixture
+def lake(store, endpoint, inputs):
+    """The log of `inputs` in folders of a bucket, and its features."""
     edges = inputs["edges"]
     tables = {f"edges/part={part}/0.parquet": edges.slice(part * 50, 50) for part in range(12)}
     for name, table in {**tables, "features.parquet": inputs["features"]}.items():
@@ -71,3 +81,21 @@ def test_store_that_does_not_answer(coden, inputs):
     assert outcome.code == INPUT
     assert "planted" not in outcome.stderr
     assert outcome.error.startswith("cannot read 's3://***@lake/edges")
+
+
+@pytest.mark.parametrize("write, kind", [(write_delta, "a Delta"), (write_iceberg, "an Iceberg")])
+def test_tables_in_a_bucket_are_not_read_as_folders_of_files(
+    coden, inputs, lake, store, tmp_path, write, kind
+):
+    edges = inputs["edges"].append_column("part", pa.array([0, 1] * 300))
+    table = write(tmp_path / "table", edges, "part")
+    root = f"lake/tables/{write.__name__}"
+    fs.copy_files(str(table), root, destination_filesystem=store)
+    base, options = lake
+    file = next(path for path in table.rglob("*.parquet")).relative_to(table)
+    for name in ("", file.parent, file, file.parent.parent / "*" / "*.parquet"):
+        uri = f"{base}/tables/{write.__name__}/{name}{options}"
+        outcome = coden("embed", *inputs.flags("--input.edges", uri))
+        assert outcome.code == INPUT
+        assert re.search(f"as plain files: 's3://{root}/?' is {kind} table, ", outcome.error)
+        assert "planted" not in outcome.stderr

@@ -129,7 +129,6 @@ TEST(ParquetRows, ReadsKnownFilesFirst) {
 TEST(ParquetRows, PassesOverWhatWritersLeaveBesideTheData) {
   TempDir folder;
   WriteRows(folder / "log/_kind=1/a.parquet", 0, 2, 5);
-  WriteRows(folder / "log/_delta_log/0.checkpoint.parquet", 7, 9, 5);
   WriteRows(folder / "log/_temporary/0/part-0.parquet", 7, 9, 5);
   WriteRows(folder / "log/.spark/part-0.parquet", 7, 9, 5);
   EXPECT_EQ(Names(*ParquetSource::Open(folder / "log").ValueOrDie()),
