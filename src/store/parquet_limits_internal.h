@@ -1,13 +1,13 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <string>
 
 #include <arrow/memory_pool.h>
 #include <arrow/status.h>
 #include <parquet/properties.h>
+
+#include "store/machine_memory_internal.h"
 
 namespace coden {
 
@@ -18,9 +18,8 @@ namespace coden {
 /// refused by the pool; the system would grant many of them, and end the process later.
 inline arrow::MemoryPool* UntrustedPool() {
   // Never destroyed: buffers may outlive everything else.
-  static auto* const pool = new arrow::CappedMemoryPool(
-      arrow::default_memory_pool(),
-      static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE));
+  static auto* const pool =
+      new arrow::CappedMemoryPool(arrow::default_memory_pool(), MachineMemory());
   return pool;
 }
 

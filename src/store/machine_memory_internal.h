@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace coden {
+
+/// Memory that this process may use, in bytes: that of the machine, or of the control
+/// groups (cgroup v1 or v2) it runs in, whichever is the least. Read once.
+std::int64_t MachineMemory();
+
+/// The smallest memory limit of the control groups of this process and of all groups
+/// above them; the largest number where none has one. Files are read below `root`, which
+/// is empty except in tests.
+std::int64_t ControlGroupLimit(const std::string& root = {});
+
+}  // namespace coden
