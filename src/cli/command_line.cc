@@ -46,16 +46,18 @@ arrow::Status UnknownFlag(std::string name, std::span<const FlagHelp> flags) {
 
 std::span<const FlagHelp> CommonFlags() {
   static const std::vector<FlagHelp> flags = {
-      {"help", "", "Show this text.", "", /*takes_value=*/false},
-      {"quiet", "", "Write nothing but errors to standard error.", "",
+      {"help", "", "Show this help.", "", /*takes_value=*/false},
+      {"quiet", "", "Write only errors to standard error.", "",
        /*takes_value=*/false},
-      {"force", "", "Rebuild what is there instead of refusing or skipping.", "",
+      {"force", "", "Rebuild existing output instead of skipping or refusing it.", "",
        /*takes_value=*/false},
-      {"resume", "", "Go on with an interrupted training, and do not start another.", "",
+      {"resume", "", "Resume an interrupted training; fail if there is none.", "",
        /*takes_value=*/false},
-      {"log-format", "text or json", "Form of the lines on standard error.", "text"},
+      {"log-format", "text or json", "Format of the log lines on standard error.",
+       "text"},
       {"format", "table, json or csv",
-       "Form of the results on standard output; `settings` also has markdown.", "table"},
+       "Format of the results on standard output; `settings` also has markdown.",
+       "table"},
   };
   return flags;
 }

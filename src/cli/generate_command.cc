@@ -9,7 +9,7 @@ namespace coden {
 std::vector<FlagSection> GenerateFlags() {
   return {
       SectionOf<SbmOptions>(
-          "coden generate sbm: communities that change with time (docs/quickstart.md)"),
+          "coden generate sbm: communities that change over time (docs/quickstart.md)"),
       SectionOf<RmatOptions>("coden generate rmat: a skewed random graph of any size")};
 }
 

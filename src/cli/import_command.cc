@@ -109,9 +109,11 @@ arrow::Status Run(const CommandLine& line, Import import, const RunContext& cont
 }  // namespace
 
 std::vector<FlagSection> ImportFlags() {
-  return {SectionOf<EdgeListOptions>("coden import edges: any delimited list of edges"),
-          SectionOf<JodieOptions>("coden import jodie: interactions of users with items"),
-          SectionOf<TglOptions>("coden import tgl: a folder with edges.csv, labels.csv")};
+  return {
+      SectionOf<EdgeListOptions>("coden import edges: any delimited list of edges"),
+      SectionOf<JodieOptions>("coden import jodie: interactions between users and items"),
+      SectionOf<TglOptions>(
+          "coden import tgl: a directory with edges.csv and labels.csv")};
 }
 
 arrow::Status ImportCommand(const CommandLine& line, const RunContext& context,

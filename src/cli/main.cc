@@ -20,9 +20,9 @@ namespace {
 
 std::string GeneralHelp() {
   std::string text =
-      "coden keeps embeddings of a changing graph up to date and trains a temporal model "
-      "on "
-      "them.\n\nUsage: coden COMMAND [ARGUMENT] [--section.key VALUE]...\n\n";
+      "coden keeps node embeddings of a changing graph up to date as edges arrive,\nand "
+      "predicts node labels from them over time.\n\nUsage: coden COMMAND [ARGUMENT] "
+      "[--section.key VALUE]...\n\n";
   for (const Command& command : AllCommands()) {
     std::string left =
         "  " + std::string(command.name) + " " + std::string(command.arguments);
@@ -30,8 +30,10 @@ std::string GeneralHelp() {
     text += left + std::string(command.summary) + "\n";
   }
   return text +
-         "\n`coden COMMAND --help` lists the flags of a command, `coden --version` the "
-         "version.\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 input rejected, 4 out "
+         "\n`coden COMMAND --help` lists the flags of a command; `coden --version` "
+         "prints "
+         "the version.\nExit codes: 0 success, 1 failed, 2 wrong usage, 3 input "
+         "rejected, 4 out "
          "of "
          "space or memory,\n5 corruption found, 130/143 interrupted.\n";
 }

@@ -85,16 +85,15 @@ struct SliceFlag {
 };
 constexpr SliceFlag kSliceFlags[] = {
     {"slices", &SliceFlags::slices, 4096,
-     "Cut the columns into so many slices and say what each of them costs, and the run "
-     "with them."},
+     "Split the feature columns into this many slices and estimate the cost of each, "
+     "and of the whole run."},
     {"nodes", &SliceFlags::nodes, std::int64_t{1} << 31,
-     "With --slices, for a log that is not here: its nodes."},
-    {"edges", &SliceFlags::edges, std::int64_t{1} << 40, "The same: its edges."},
-    {"columns", &SliceFlags::columns, 1 << 20, "The same: its feature columns."},
-    {"snapshots", &SliceFlags::snapshots, 1 << 20, "The same: its snapshots."},
+     "Number of nodes, when planning --slices without the log."},
+    {"edges", &SliceFlags::edges, std::int64_t{1} << 40, "Number of edges, likewise."},
+    {"columns", &SliceFlags::columns, 1 << 20, "Number of feature columns, likewise."},
+    {"snapshots", &SliceFlags::snapshots, 1 << 20, "Number of snapshots, likewise."},
     {"labelled", &SliceFlags::labelled, std::int64_t{1} << 31,
-     "The same, for snapshots of labelled nodes alone (`snapshot.nodes = labelled`): how "
-     "many these are."},
+     "Number of labelled nodes, likewise; for `snapshot.nodes = labelled`."},
 };
 
 // Take the flags of slices out of the command line.

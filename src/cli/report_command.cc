@@ -46,10 +46,10 @@ std::vector<FlagSection> ReportFlags() {
   return {
       {"Comparing runs:",
        {{std::string(kCompare), "",
-         "`coden report --compare RUN RUN...` puts finished runs side by side: scores, "
-         "snapshots, time, memory and the settings that differ.",
+         "`coden report --compare RUN RUN...` compares finished runs: scores, snapshots, "
+         "time, memory and the settings that differ.",
          "", /*takes_value=*/false},
-        {std::string(kOut), "", "Where `--compare` writes its page.", "compare.html"}}},
+        {std::string(kOut), "", "Output file of `--compare`.", "compare.html"}}},
       {"Settings:", SettingFlags()}};
 }
 

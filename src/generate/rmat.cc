@@ -77,25 +77,24 @@ std::span<const GenerateFlag<RmatOptions>> RmatOptions::Flags() {
   using generate::Declare;
   using Self = RmatOptions;
   static const std::vector<GenerateFlag<RmatOptions>> flags = {
-      Declare("out", &Self::out, generate::Directory{},
-              "Directory that receives the files."),
+      Declare("out", &Self::out, generate::Directory{}, "Output directory."),
       Declare("scale", &Self::scale, Integer<int>{1, 40},
               "Binary logarithm of the number of nodes."),
       // Bounded so that a row number times `steps` stays below 2^63.
       Declare("edges", &Self::edges, Integer<std::int64_t>{1, std::int64_t{1} << 40},
-              "Rows of the log."),
+              "Number of rows in the log."),
       Declare("features", &Self::features, Integer<int>{0, 4096},
               "Gaussian features per node; 0 writes no features."),
       Declare("steps", &Self::steps, Integer<std::int64_t>{1, 1 << 20},
-              "Distinct times, from 0 on, with equal numbers of rows."),
+              "Number of distinct times, from 0 up, with the same number of rows each."),
       Declare("a", &Self::a, Real{0, 1, Real::kClosed},
-              "Share of edges among the lower half of the ids, at every level."),
+              "Fraction of edges within the lower half of the ids, at every level."),
       Declare("b", &Self::b, Real{0, 1, Real::kClosed},
-              "Share of edges from the lower half to the upper half."),
+              "Fraction of edges from the lower half to the upper half."),
       Declare("c", &Self::c, Real{0, 1, Real::kClosed},
-              "Share of edges from the upper half to the lower half."),
+              "Fraction of edges from the upper half to the lower half."),
       Declare("seed", &Self::seed, Integer<std::uint64_t>{0, std::uint64_t{1} << 53},
-              "Seed of every random choice."),
+              "Seed for all random choices."),
   };
   return flags;
 }

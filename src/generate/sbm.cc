@@ -146,15 +146,14 @@ std::span<const GenerateFlag<SbmOptions>> SbmOptions::Flags() {
   using generate::Declare;
   using Self = SbmOptions;
   static const std::vector<GenerateFlag<SbmOptions>> flags = {
-      Declare("out", &Self::out, generate::Directory{},
-              "Directory that receives the files."),
+      Declare("out", &Self::out, generate::Directory{}, "Output directory."),
       Declare("nodes", &Self::nodes, Integer<std::int64_t>{4, 1 << 30},
               "Number of nodes."),
       Declare("communities", &Self::communities, Integer<int>{2, 1 << 16},
               "Number of communities, which are the classes to predict."),
       Declare("features", &Self::features, Integer<int>{1, 4096}, "Features per node."),
       Declare("steps", &Self::steps, Integer<std::int64_t>{1, std::int64_t{1} << 40},
-              "Units of time that the log covers."),
+              "Number of time steps in the log."),
       Declare("edges_per_step", &Self::edges_per_step, Real{0, 1000, Real::kOpen},
               "New edges in each step, as a multiple of `nodes`."),
       Declare("lifetime", &Self::lifetime, Integer<int>{1, 1 << 20},
@@ -162,13 +161,14 @@ std::span<const GenerateFlag<SbmOptions>> SbmOptions::Flags() {
       Declare("within", &Self::within, Real{0, 1, Real::kClosed},
               "Probability that an edge stays within a community."),
       Declare("switch", &Self::switch_probability, Real{0, 1, Real::kClosed},
-              "Probability of a node to change its community, in each step."),
+              "Probability that a node changes its community in a step."),
       Declare("profiled", &Self::profiled, Real{0, 1, Real::kClosed},
-              "Probability of a node to have features; the others have zeros."),
+              "Probability that a node has features; other nodes have zeros."),
       Declare("signal", &Self::signal, Real{0, 1e6, Real::kClosed},
-              "Length of a community's mean feature; the noise has deviation 1."),
+              "Norm of a community's mean feature vector; the noise has standard "
+              "deviation 1."),
       Declare("seed", &Self::seed, Integer<std::uint64_t>{0, std::uint64_t{1} << 53},
-              "Seed of every random choice."),
+              "Seed for all random choices."),
   };
   return flags;
 }

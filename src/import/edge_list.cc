@@ -89,24 +89,26 @@ std::span<const ImportFlag<EdgeListOptions>> EdgeListOptions::Flags() {
   using importing::Declare;
   using Self = EdgeListOptions;
   static const auto flags = importing::WithSharedFlags<Self>({
-      Declare<Self>("delimiter", &Self::delimiter, Delimiter{},
-                    "What stands between fields."),
+      Declare<Self>("delimiter", &Self::delimiter, Delimiter{}, "Field delimiter."),
       Declare<Self>("header", &Self::header,
                     setting_value::Choice<HeaderRow>{{{"auto", HeaderRow::kAuto},
                                                       {"yes", HeaderRow::kYes},
                                                       {"no", HeaderRow::kNo}}},
-                    "Whether the first row names the columns."),
+                    "Whether the first row contains the column names."),
       Declare<Self>("comments", &Self::comments, CommentMarks{},
-                    "A line that begins with one of these is no row."),
-      Declare<Self>("src", &Self::src, Column{"auto"}, "Where an edge starts."),
-      Declare<Self>("dst", &Self::dst, Column{"auto"}, "Where an edge ends."),
+                    "Characters that start a comment line."),
+      Declare<Self>("src", &Self::src, Column{"auto"}, "Column with the source node."),
+      Declare<Self>("dst", &Self::dst, Column{"auto"},
+                    "Column with the destination node."),
       Declare<Self>("time", &Self::time, Column{"auto, or row to number the rows"},
-                    "When it happened: numbers, or ISO dates and times (UTC)."),
-      Declare<Self>("op", &Self::op, Column{"auto or none"},
-                    "Whether a row inserts (1, insert, true) or deletes an edge (-1, "
-                    "delete, false)."),
+                    "Column with the time: numbers, or ISO dates and times (UTC)."),
+      Declare<Self>(
+          "op", &Self::op, Column{"auto or none"},
+          "Column with the operation: insert an edge (1, insert, true) or delete "
+          "it (-1, delete, false)."),
       Declare<Self>("label", &Self::label, Column{"none"},
-                    "Class of the source from this time on; makes labels.parquet."),
+                    "Column with the class of the source node from this time on; written "
+                    "to labels.parquet."),
   });
   return flags;
 }

@@ -45,22 +45,22 @@ std::vector<ImportFlag<Options>> WithSharedFlags(std::vector<ImportFlag<Options>
   using namespace setting_value;
   std::vector<ImportFlag<Options>> flags = {
       Declare<Options>("out", &ImportOptions::out, generate::Directory{},
-                       "Directory that receives the files."),
+                       "Output directory."),
       Declare<Options>("ids", &ImportOptions::ids,
                        Choice<ImportIds>{{{"auto", ImportIds::kAuto},
                                           {"int", ImportIds::kInteger},
                                           {"string", ImportIds::kString}}},
-                       "Type of node ids; auto decides by the first rows."),
+                       "Type of the node ids; auto infers it from the first rows."),
       Declare<Options>(
           "time-scale", &ImportOptions::time_scale, Scale{},
-          "Multiply times that are numbers by this and round them: 1000 "
-          "makes milliseconds of seconds. Fractions are refused without it."),
+          "Factor for numeric times, which are then rounded: 1000 converts seconds "
+          "to milliseconds. Without it, fractional times are refused."),
       Declare<Options>("sort", &ImportOptions::sort, Boolean{},
-                       "Sort the rows by time; rows of one time keep their order."),
+                       "Sort the rows by time. The sort is stable."),
       Declare<Options>(
           "on-error", &ImportOptions::on_error,
           Choice<OnRowError>{{{"stop", OnRowError::kStop}, {"skip", OnRowError::kSkip}}},
-          "What to do about a row that cannot be read: stop, or drop and "
+          "What to do with a row that cannot be parsed: stop, or skip and "
           "count it."),
   };
   for (auto& flag : more) flags.push_back(std::move(flag));

@@ -26,8 +26,8 @@ std::span<const ImportFlag<JodieOptions>> JodieOptions::Flags() {
           "edge-features", &Self::edge_features,
           setting_value::Choice<EdgeFeatures>{{{"ignore", EdgeFeatures::kIgnore},
                                                {"as-updates", EdgeFeatures::kAsUpdates}}},
-          "What becomes of the features of interactions: nothing, or features "
-          "of the user from that time on, in feature_updates.parquet."),
+          "How to use the features of interactions: ignore them, or write them to "
+          "feature_updates.parquet as features of the user from that time on."),
   });
   return flags;
 }
