@@ -48,11 +48,8 @@ constexpr int kNoColumn = -1;
 
 arrow::Status Check(const LabelEmbedderOptions& options, std::span<const LabelSeed> seeds,
                     NodeId num_nodes) {
-  if (options.num_folds < 2) {
-    return UsageError(
-        "label columns need at least 2 folds, so that a node can read "
-        "others than its own: ",
-        options.num_folds);
+  if (options.num_folds < 1) {
+    return UsageError("label columns need at least 1 fold: ", options.num_folds);
   }
   if (options.num_classes < 1 || options.alphas.empty() || options.windows.empty())
     return UsageError("label columns need a class, an alpha and a window at least");
@@ -127,7 +124,7 @@ void LabelEmbedder::CopyRows(std::span<const NodeId> nodes, float* out) const {
   const auto num_columns = static_cast<std::size_t>(this->num_columns());
   const int num_folds = options_.num_folds;
   const int num_classes = options_.num_classes;
-  const double mean = (num_folds - 1.0) / num_folds;
+  const double mean = num_folds > 1 ? (num_folds - 1.0) / num_folds : 1.0;
   std::vector<float> by_fold(std::min(nodes.size(), kRowsAtOnce) * num_columns);
   std::vector<double> rounding(num_columns);
   for (std::size_t first = 0; first < nodes.size(); first += kRowsAtOnce) {

@@ -41,7 +41,7 @@ void AddEpochs(const std::string& log, EventsByRun* runs) {
       return object[key].get<double>();
     };
     const auto run_number = number("run");
-    if (!run_number) continue;
+    if (!run_number || !number("epoch")) continue;
     std::vector<Epoch>& run = epochs[static_cast<std::int64_t>(*run_number)];
     Epoch epoch;
     epoch.seconds = number("seconds").value_or(0.0);
@@ -73,8 +73,10 @@ arrow::Status AddMetrics(const arrow::Table& metrics, EventsByRun* runs) {
   ARROW_ASSIGN_OR_RAISE(const auto run, IntegerColumn(metrics, file, "run"));
   ARROW_ASSIGN_OR_RAISE(const auto step, IntegerColumn(metrics, file, "prediction"));
   const double now = Now();
-  for (const char* name : {"micro_f1", "micro_f1_all", "macro_f1", "loss",
-                           "dirichlet_energy", "relative_energy"}) {
+  for (const char* name :
+       {"micro_f1", "micro_f1_all", "macro_f1", "loss", "majority_micro_f1",
+        "propagation_micro_f1", "last_label_micro_f1", "dirichlet_energy",
+        "relative_energy"}) {
     ARROW_ASSIGN_OR_RAISE(const auto values, OptionalRealColumn(metrics, file, name));
     for (std::size_t row = 0; row < values.size(); ++row) {
       if (!std::isfinite(values[row])) continue;

@@ -38,20 +38,29 @@ ResultsTable RunsTable(const std::vector<RunSummary>& runs) {
                    {"model", "model"},
                    {"micro_f1", "Micro-F1 %", ColumnType::kPercent},
                    {"micro_f1_deviation", "±", ColumnType::kPercent},
+                   {"control", "best control"},
+                   {"control_micro_f1", "control %", ColumnType::kPercent},
+                   {"gain", "gain", ColumnType::kPercent},
+                   {"protocol", "protocol"},
                    {"best", "best %", ColumnType::kPercent},
                    {"worst", "worst %", ColumnType::kPercent},
                    {"snapshots", "snapshots", ColumnType::kInteger},
                    {"seconds", "seconds", ColumnType::kReal, /*digits=*/2},
                    {"peak_mb", "peak MB", ColumnType::kReal, /*digits=*/0}};
   for (const auto& run : runs) {
-    std::vector<Cell> row = {run.name, Cell{}, Cell{}, Cell{}, Cell{}, Cell{}};
+    std::vector<Cell> row(10);
+    row[0] = run.name;
     if (run.quality) {
       const auto settings = IniSections(run.settings_ini);
       row[1] = std::string(FindIniSetting(settings, "train", "model"));
       row[2] = run.quality->average.micro_f1;
       row[3] = run.quality->average.micro_f1_deviation;
-      if (run.quality->best) row[4] = run.quality->scores[*run.quality->best].micro_f1;
-      if (run.quality->worst) row[5] = run.quality->scores[*run.quality->worst].micro_f1;
+      row[4] = run.quality->control.name;
+      row[5] = run.quality->average.*run.quality->control.score;
+      row[6] = run.quality->Gain(run.quality->average);
+      row[7] = std::string(FindIniSetting(settings, "train", "protocol"));
+      if (run.quality->best) row[8] = run.quality->scores[*run.quality->best].micro_f1;
+      if (run.quality->worst) row[9] = run.quality->scores[*run.quality->worst].micro_f1;
     }
     row.emplace_back(run.num_snapshots);
     row.emplace_back(TotalSeconds(run));

@@ -33,6 +33,8 @@ EpochLog ReadEpochLog(std::span<const std::string> lines) {
     const bool has_epoch = object.is_object() && object.contains("epoch") &&
                            object.at("epoch").is_number_integer();
     if (!has_epoch) {
+      // Lines of prediction times have the scores that metrics.parquet has.
+      if (object.is_object() && object.contains("prediction")) continue;
       if (line.find_first_not_of(" \t\r\n") != std::string::npos) ++log.num_skipped;
       continue;
     }

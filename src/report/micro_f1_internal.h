@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <arrow/result.h>
@@ -20,6 +21,15 @@ struct PredictionScore {
   double micro_f1_deviation = 0.0;  ///< NaN with fewer than two runs
   double macro_f1 = 0.0;
   double micro_f1_all = 0.0;
+  double majority = 0.0;  ///< Micro-F1 of the controls
+  double propagation = 0.0;
+  double last_label = 0.0;  ///< NaN where labels have no times
+};
+
+/// What a model is held against: the control with the highest average.
+struct BestControl {
+  std::string name;
+  double PredictionScore::* score = nullptr;
 };
 
 struct MicroF1Summary {
@@ -28,6 +38,12 @@ struct MicroF1Summary {
   PredictionScore average;              ///< over `scores`
   std::optional<std::size_t> best;      ///< index into `scores`
   std::optional<std::size_t> worst;
+  BestControl control;
+
+  /// How far a score is above the best control.
+  double Gain(const PredictionScore& score) const {
+    return score.micro_f1 - score.*control.score;
+  }
 };
 
 arrow::Result<MicroF1Summary> SummarizeMicroF1(const arrow::Table& metrics);

@@ -41,13 +41,16 @@ class Moments {
 
 // What is averaged over runs (one prediction time) or over times (the footer).
 struct ScoreMoments {
-  Moments test_nodes, micro_f1, macro_f1, micro_f1_all;
+  Moments test_nodes, micro_f1, macro_f1, micro_f1_all, majority, propagation, last_label;
 
-  void Add(double num_nodes, double micro, double macro, double all) {
-    test_nodes.Add(num_nodes);
-    micro_f1.Add(micro);
-    macro_f1.Add(macro);
-    micro_f1_all.Add(all);
+  void Add(const PredictionScore& score) {
+    test_nodes.Add(static_cast<double>(score.test_nodes));
+    micro_f1.Add(score.micro_f1);
+    macro_f1.Add(score.macro_f1);
+    micro_f1_all.Add(score.micro_f1_all);
+    majority.Add(score.majority);
+    propagation.Add(score.propagation);
+    last_label.Add(score.last_label);
   }
   PredictionScore Means() const {
     PredictionScore score;
@@ -57,6 +60,9 @@ struct ScoreMoments {
     score.micro_f1_deviation = micro_f1.deviation();
     score.macro_f1 = macro_f1.mean();
     score.micro_f1_all = micro_f1_all.mean();
+    score.majority = majority.mean();
+    score.propagation = propagation.mean();
+    score.last_label = last_label.mean();
     return score;
   }
 };
@@ -77,6 +83,18 @@ void FindExtremes(MicroF1Summary& summary) {
   }
 }
 
+void FindBestControl(MicroF1Summary& summary) {
+  for (const BestControl& control :
+       {BestControl{"majority", &PredictionScore::majority},
+        BestControl{"label propagation", &PredictionScore::propagation},
+        BestControl{"last label", &PredictionScore::last_label}}) {
+    if (summary.control.score == nullptr ||
+        summary.average.*control.score > summary.average.*summary.control.score) {
+      summary.control = control;
+    }
+  }
+}
+
 }  // namespace
 
 arrow::Result<MicroF1Summary> SummarizeMicroF1(const arrow::Table& metrics) {
@@ -91,13 +109,27 @@ arrow::Result<MicroF1Summary> SummarizeMicroF1(const arrow::Table& metrics) {
   ARROW_ASSIGN_OR_RAISE(const auto all, RealColumn(metrics, file, "micro_f1_all"));
   ARROW_ASSIGN_OR_RAISE(const auto macro, RealColumn(metrics, file, "macro_f1"));
 
+  ARROW_ASSIGN_OR_RAISE(const auto majority,
+                        RealColumn(metrics, file, "majority_micro_f1"));
+  ARROW_ASSIGN_OR_RAISE(const auto propagation,
+                        RealColumn(metrics, file, "propagation_micro_f1"));
+  ARROW_ASSIGN_OR_RAISE(const auto last_label,
+                        OptionalRealColumn(metrics, file, "last_label_micro_f1"));
+
   std::map<std::int64_t, TimeScores> by_prediction;
   std::map<std::int64_t, Moments> by_run;
   for (std::size_t row = 0; row < run.size(); ++row) {
     TimeScores& scores = by_prediction[prediction[row]];
     scores.time = time[row];
-    scores.moments.Add(static_cast<double>(test_nodes[row]), micro[row], macro[row],
-                       all[row]);
+    PredictionScore score;
+    score.test_nodes = test_nodes[row];
+    score.micro_f1 = micro[row];
+    score.macro_f1 = macro[row];
+    score.micro_f1_all = all[row];
+    score.majority = majority[row];
+    score.propagation = propagation[row];
+    score.last_label = last_label[row];
+    scores.moments.Add(score);
     by_run[run[row]].Add(micro[row]);
   }
 
@@ -108,8 +140,7 @@ arrow::Result<MicroF1Summary> SummarizeMicroF1(const arrow::Table& metrics) {
     PredictionScore score = scores.moments.Means();
     score.prediction = number;
     score.time = scores.time;
-    over_times.Add(static_cast<double>(score.test_nodes), score.micro_f1, score.macro_f1,
-                   score.micro_f1_all);
+    over_times.Add(score);
     summary.scores.push_back(score);
   }
   Moments run_averages;
@@ -117,6 +148,7 @@ arrow::Result<MicroF1Summary> SummarizeMicroF1(const arrow::Table& metrics) {
   summary.average = over_times.Means();
   summary.average.micro_f1_deviation = run_averages.deviation();
   FindExtremes(summary);
+  FindBestControl(summary);
   return summary;
 }
 
@@ -126,6 +158,8 @@ ResultsTable MicroF1Table(const MicroF1Summary& summary) {
   table.title = several_runs ? "Micro-F1 on test nodes, mean of " +
                                    std::to_string(summary.num_runs) + " runs"
                              : "Micro-F1 on test nodes";
+  if (summary.best) table.title += "; gain over " + summary.control.name;
+  const bool timed = std::isfinite(summary.average.last_label);
   table.columns = {{"prediction", "prediction", ColumnType::kInteger},
                    {"time", "time", ColumnType::kInteger},
                    {"test_nodes", "test nodes", ColumnType::kInteger},
@@ -135,13 +169,24 @@ ResultsTable MicroF1Table(const MicroF1Summary& summary) {
   }
   table.columns.push_back({"macro_f1", "Macro-F1 %", ColumnType::kPercent});
   table.columns.push_back({"micro_f1_all", "Micro-F1 all %", ColumnType::kPercent});
+  table.columns.push_back({"majority_micro_f1", "majority %", ColumnType::kPercent});
+  table.columns.push_back(
+      {"propagation_micro_f1", "propagation %", ColumnType::kPercent});
+  if (timed) {
+    table.columns.push_back(
+        {"last_label_micro_f1", "last label %", ColumnType::kPercent});
+  }
+  table.columns.push_back({"gain", "gain", ColumnType::kPercent});
 
-  const auto add_scores = [several_runs](std::vector<Cell>& row,
-                                         const PredictionScore& score) {
+  const auto add_scores = [&](std::vector<Cell>& row, const PredictionScore& score) {
     row.emplace_back(score.micro_f1);
     if (several_runs) row.emplace_back(score.micro_f1_deviation);
     row.emplace_back(score.macro_f1);
     row.emplace_back(score.micro_f1_all);
+    row.emplace_back(score.majority);
+    row.emplace_back(score.propagation);
+    if (timed) row.emplace_back(score.last_label);
+    row.emplace_back(summary.Gain(score));
   };
   for (const auto& score : summary.scores) {
     std::vector<Cell> row = {score.prediction, score.time, score.test_nodes};

@@ -41,13 +41,15 @@ Chart MicroF1Chart(const MicroF1Summary& summary) {
   ChartSeries present{.name = "Micro-F1", .color = 0};
   ChartSeries all{.name = "Micro-F1, with nodes without an event yet", .color = 1};
   ChartSeries macro{.name = "Macro-F1", .color = 2};
+  ChartSeries control{.name = "best control: " + summary.control.name, .color = 3};
   bool differ = false;
   for (const auto& score : summary.scores) {
     const auto x = static_cast<double>(score.time);
-    for (auto* series : {&present, &all, &macro}) series->x.push_back(x);
+    for (auto* series : {&present, &all, &macro, &control}) series->x.push_back(x);
     present.y.push_back(InPercent(score.micro_f1));
     all.y.push_back(InPercent(score.micro_f1_all));
     macro.y.push_back(InPercent(score.macro_f1));
+    control.y.push_back(InPercent(score.*summary.control.score));
     if (summary.num_runs > 1) {
       const double deviation =
           std::isfinite(score.micro_f1_deviation) ? score.micro_f1_deviation : 0.0;
@@ -58,6 +60,7 @@ Chart MicroF1Chart(const MicroF1Summary& summary) {
   }
   chart.series = {std::move(present), std::move(macro)};
   if (differ) chart.series.push_back(std::move(all));
+  chart.series.push_back(std::move(control));
   return chart;
 }
 
@@ -72,6 +75,12 @@ void AddQualitySection(Markup& page, const MicroF1Summary& summary) {
     AddKeyFigure(page, "average", summary.average,
                  "of " + std::to_string(summary.scores.size()) +
                      (summary.scores.size() == 1 ? " time" : " times"));
+    page.Open("div").Element("dt", "gain over " + summary.control.name);
+    page.Element("dd", Percent(summary.Gain(summary.average)), {{"class", "large"}});
+    page.Element("dd",
+                 Percent(summary.average.*summary.control.score) + " by the control",
+                 {{"class", "muted"}});
+    page.Close();
     const PredictionScore& best = summary.scores[*summary.best];
     const PredictionScore& worst = summary.scores[*summary.worst];
     AddKeyFigure(page, "best", best, "at time " + std::to_string(best.time));

@@ -35,8 +35,8 @@ LabelEmbedderOptions LabelColumns(const Settings& settings, int num_classes,
   return options;
 }
 
-arrow::Status CheckLabelMemory(const Settings& settings, const CommittedRun& run,
-                               const LabelEmbedderOptions& options) {
+std::int64_t LabelMemory(const Settings& settings, const CommittedRun& run,
+                         const LabelEmbedderOptions& options) {
   EmbeddingSize size;
   size.nodes = run.inputs.nodes->size();
   for (const SchedulePoint& point : run.schedule) {
@@ -47,16 +47,22 @@ arrow::Status CheckLabelMemory(const Settings& settings, const CommittedRun& run
   size.symmetric = !settings.graph.directed;
   const auto engines =
       static_cast<std::int64_t>(options.windows.size() * options.alphas.size());
-  const std::int64_t needed =
-      engines * EmbeddingBytes(size, options.num_folds * options.num_classes);
+  return engines * EmbeddingBytes(size, options.num_folds * options.num_classes);
+}
+
+arrow::Status CheckLabelMemory(const Settings& settings, const CommittedRun& run,
+                               const LabelEmbedderOptions& options) {
+  const std::int64_t needed = LabelMemory(settings, run, options);
   const std::int64_t limit = MemoryLimit(settings);
   if (needed <= limit) return arrow::Status::OK();
-  return ResourceError("label columns need about ", needed / 1'000'000, " MB for ",
-                       CountOf(engines, "pairs of window and alpha with "),
-                       CountOf(options.num_folds * options.num_classes, "columns each"),
-                       ": raise `run.memory_limit`, or lower `train.label_columns`: the "
-                       "limit is ",
-                       limit / 1'000'000, " MB");
+  return ResourceError(
+      "label columns need about ", needed / 1'000'000, " MB for ",
+      CountOf(static_cast<std::int64_t>(options.windows.size() * options.alphas.size()),
+              "pairs of window and alpha with "),
+      CountOf(options.num_folds * options.num_classes, "columns each"),
+      ": raise `run.memory_limit`, or lower `train.label_columns`: the "
+      "limit is ",
+      limit / 1'000'000, " MB");
 }
 
 std::vector<LabelSeed> LabelSeeds(std::span<const LabelFact> facts,

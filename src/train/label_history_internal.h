@@ -20,6 +20,10 @@ namespace coden {
 LabelEmbedderOptions LabelColumns(const Settings& settings, int num_classes,
                                   const RunContext& context);
 
+/// Memory that the engines of `options` need on the graph of `run`.
+std::int64_t LabelMemory(const Settings& settings, const CommittedRun& run,
+                         const LabelEmbedderOptions& options);
+
 /// Refuse label columns that need more than `run.memory_limit`: the engines of all
 /// windows and alphas are there at once.
 arrow::Status CheckLabelMemory(const Settings& settings, const CommittedRun& run,

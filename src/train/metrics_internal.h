@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,7 +21,10 @@ struct PredictionMetrics {
   double macro_f1 = 0.0;
   double validate_micro_f1 = 0.0;
   double loss = 0.0;
-  std::optional<double> dirichlet_energy = {};  ///< where it was measured
+  double majority_micro_f1 = 0.0;  ///< of the controls (controls.cc)
+  double propagation_micro_f1 = std::numeric_limits<double>::quiet_NaN();
+  std::optional<double> last_label_micro_f1 = {};  ///< where labels have times
+  std::optional<double> dirichlet_energy = {};     ///< where it was measured
   std::optional<double> relative_energy = {};
 };
 

@@ -11,6 +11,7 @@
 #include "coden/store/run_layout.h"
 #include "coden/train/rank_group.h"
 #include "train/checkpoint_internal.h"
+#include "train/controls_internal.h"
 #include "train/energy_internal.h"
 #include "train/fence_internal.h"
 #include "train/label_history_internal.h"
@@ -86,6 +87,7 @@ class TrainStage {
     for (int run = 0; run < settings_.train.runs; ++run)
       ARROW_RETURN_NOT_OK(RunOnce(run));
     if (!writes_) return TrainSummary{};
+    NoteControls();
     TrainSummary summary = Summarise();
     ARROW_ASSIGN_OR_RAISE(summary.files, WriteFiles());
     return summary;
@@ -121,6 +123,11 @@ class TrainStage {
     for (const EpochRecord& record : model.memory.epochs)
       metrics_log_ += MetricsLine(run, record);
     metrics_.push_back(ScorePredictions(data, split, model.scores));
+    ARROW_ASSIGN_OR_RAISE(const Controls controls,
+                          MakeControls(settings_, store_, input_, split, context_));
+    ScoreControls(data, split, controls, metrics_.back());
+    for (const PredictionMetrics& metrics : metrics_.back())
+      metrics_log_ += ControlsLine(run, metrics);
     if (settings_.train.energy) ARROW_RETURN_NOT_OK(AddEnergy(model));
     data.channels.resize(num_groups);
     for (std::int64_t k = 0; k < data.num_predictions(); ++k) {
@@ -235,6 +242,14 @@ class TrainStage {
                : "labelled nodes without an event are left out: ",
            unused);
     }
+  }
+
+  // A score says little without what simple methods reach.
+  void NoteControls() {
+    const std::optional<std::string> note = CompareWithControls(metrics_);
+    if (!note) return;
+    notes_.push_back(*note);
+    context_.progress->Note(*note);
   }
 
   void KeepModel(const TrainedModel& model, int run, std::uint64_t seed) {

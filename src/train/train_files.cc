@@ -69,6 +69,9 @@ std::shared_ptr<arrow::Schema> MetricsSchema() {
       Required("macro_f1", arrow::float64()),
       Required("validate_micro_f1", arrow::float64()),
       Required("loss", arrow::float64()),
+      Required("majority_micro_f1", arrow::float64()),
+      Required("propagation_micro_f1", arrow::float64()),
+      arrow::field("last_label_micro_f1", arrow::float64()),
       arrow::field("dirichlet_energy", arrow::float64()),
       arrow::field("relative_energy", arrow::float64()),
   });
@@ -112,8 +115,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> MetricsBatch(
     std::span<const std::vector<PredictionMetrics>> runs) {
   arrow::Int32Builder run, prediction;
   arrow::Int64Builder time, test_nodes, absent_nodes;
-  arrow::DoubleBuilder micro_f1, micro_f1_all, macro_f1, validate_micro_f1, loss, energy,
-      relative_energy;
+  arrow::DoubleBuilder micro_f1, micro_f1_all, macro_f1, validate_micro_f1, loss,
+      majority, propagation, last_label, energy, relative_energy;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const PredictionMetrics& metrics : runs[i]) {
       ARROW_RETURN_NOT_OK(run.Append(static_cast<std::int32_t>(i)));
@@ -126,14 +129,28 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> MetricsBatch(
       ARROW_RETURN_NOT_OK(macro_f1.Append(metrics.macro_f1));
       ARROW_RETURN_NOT_OK(validate_micro_f1.Append(metrics.validate_micro_f1));
       ARROW_RETURN_NOT_OK(loss.Append(metrics.loss));
+      ARROW_RETURN_NOT_OK(majority.Append(metrics.majority_micro_f1));
+      ARROW_RETURN_NOT_OK(propagation.Append(metrics.propagation_micro_f1));
+      ARROW_RETURN_NOT_OK(last_label.AppendOrNull(metrics.last_label_micro_f1));
       ARROW_RETURN_NOT_OK(energy.AppendOrNull(metrics.dirichlet_energy));
       ARROW_RETURN_NOT_OK(relative_energy.AppendOrNull(metrics.relative_energy));
     }
   }
-  return FinishBatch(
-      MetricsSchema(),
-      {&run, &prediction, &time, &test_nodes, &absent_nodes, &micro_f1, &micro_f1_all,
-       &macro_f1, &validate_micro_f1, &loss, &energy, &relative_energy});
+  return FinishBatch(MetricsSchema(),
+                     {&run, &prediction, &time, &test_nodes, &absent_nodes, &micro_f1,
+                      &micro_f1_all, &macro_f1, &validate_micro_f1, &loss, &majority,
+                      &propagation, &last_label, &energy, &relative_energy});
+}
+
+std::string ControlsLine(int run, const PredictionMetrics& metrics) {
+  nlohmann::ordered_json line = {{"run", run},
+                                 {"prediction", metrics.prediction},
+                                 {"micro_f1", metrics.micro_f1},
+                                 {"majority_micro_f1", metrics.majority_micro_f1},
+                                 {"propagation_micro_f1", metrics.propagation_micro_f1}};
+  if (metrics.last_label_micro_f1)
+    line["last_label_micro_f1"] = *metrics.last_label_micro_f1;
+  return line.dump() + "\n";
 }
 
 std::string MetricsLine(int run, const EpochRecord& record) {

@@ -25,7 +25,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> PredictionsBatch(
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> MetricsBatch(
     std::span<const std::vector<PredictionMetrics>> runs);
 
-/// Return one line of metrics.jsonl, with its line end.
+/// Return one line of metrics.jsonl, with its line end: of an epoch, or of a prediction
+/// time with the scores of its controls.
+std::string ControlsLine(int run, const PredictionMetrics& metrics);
 std::string MetricsLine(int run, const EpochRecord& record);
 
 }  // namespace coden

@@ -37,6 +37,12 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // The order of mini-batches must not follow from the split, which uses the seed itself.
 constexpr std::uint64_t kBatchOrderStream = 0x62617463686573u;
 
+// Runs have consecutive seeds, so lessons must not: no lesson of a run starts with the
+// weights of a lesson of another. The first lesson has the seed itself.
+std::uint64_t LessonSeed(std::uint64_t seed, int lesson) {
+  return seed ^ SplitMix64::Mix(static_cast<std::uint64_t>(lesson));
+}
+
 // What a batch adds to the loss of an epoch.
 struct LossSum {
   double loss = 0.0;
@@ -72,7 +78,7 @@ class Trainer {
                     std::vector<float>(num_pairs), std::vector<float>(num_pairs)};
     for (int number = 0; number < static_cast<int>(lessons_.size()); ++number) {
       if (number == 0 || !options_.warm_start) {
-        torch::manual_seed(task_.seed + static_cast<std::uint64_t>(number));
+        torch::manual_seed(LessonSeed(task_.seed, number));
         network_ = std::make_shared<Network>(shape_, options_);
       }
       const Lesson& lesson = lessons_[number];

@@ -92,7 +92,7 @@ class Training:
     cpu: float  # seconds of all threads, for the same
     peak: int  # bytes
     metrics: list[dict]  # metrics.parquet: one per training run and prediction time
-    epochs: list[dict]  # metrics.jsonl
+    epochs: list[dict]  # lines of epochs in metrics.jsonl; its other lines repeat `metrics`
 
 
 class TrainingRun:
@@ -115,13 +115,14 @@ class TrainingRun:
     def train(self, settings: Settings) -> Training:
         """Returns at once where these settings were the last to be trained here."""
         called = call([PROGRAM, "train", *self.words, *flags(settings)], self.data)
-        lines = (self.folder / "metrics.jsonl").read_text().splitlines()
+        log = (self.folder / "metrics.jsonl").read_text().splitlines()
+        lines = [json.loads(line) for line in log]
         return Training(
             called.wall,
             called.cpu,
             called.peak,
             pq.read_table(self.folder / "metrics.parquet").to_pylist(),
-            [json.loads(line) for line in lines],
+            [line for line in lines if "epoch" in line],
         )
 
     def predictions(self) -> pa.Table:

@@ -82,7 +82,8 @@ def outcomes(processes, timeout=60):
 
 
 def epochs(run):
-    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [line for line in lines if "epoch" in line]
 
 
 def results(run):

@@ -34,12 +34,14 @@ TEST(Comparison, PutsFiguresSideBySide) {
   const auto& first = comparison.runs.rows[0];
   EXPECT_EQ(first[1], Cell(std::string("coden")));
   EXPECT_EQ(first[2], Cell(Summary("a", "coden", 3).quality->average.micro_f1));
-  EXPECT_GT(std::get<double>(first[4]), std::get<double>(first[5]));
-  EXPECT_EQ(first[6], Cell(std::int64_t{12}));
-  EXPECT_EQ(first[7], Cell(2.5));
-  EXPECT_EQ(first[8], Cell(9.0));
+  EXPECT_GT(std::get<double>(first[8]), std::get<double>(first[9]));
+  EXPECT_EQ(first[4], Cell(std::string("label propagation")));
+  EXPECT_NEAR(std::get<double>(first[6]), 0.1, 1e-12);
+  EXPECT_EQ(first[10], Cell(std::int64_t{12}));
+  EXPECT_EQ(first[11], Cell(2.5));
+  EXPECT_EQ(first[12], Cell(9.0));
   EXPECT_EQ(comparison.runs.rows[1][2], Cell{});
-  EXPECT_EQ(comparison.runs.rows[1][8], Cell{});
+  EXPECT_EQ(comparison.runs.rows[1][12], Cell{});
   EXPECT_EQ(comparison.stages.rows[0],
             (std::vector<Cell>{std::string("read"), 0.5, Cell{}}));
   EXPECT_EQ(comparison.stages.rows[1],

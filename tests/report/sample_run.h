@@ -36,7 +36,7 @@ struct MetricsRow {
 inline std::shared_ptr<arrow::Table> Metrics(const std::vector<MetricsRow>& rows) {
   std::vector<std::int32_t> run, prediction;
   std::vector<std::int64_t> time, test_nodes, absent_nodes;
-  std::vector<double> micro, all, macro, validate, loss;
+  std::vector<double> micro, all, macro, validate, loss, majority, propagation;
   for (const auto& row : rows) {
     run.push_back(row.run);
     prediction.push_back(row.prediction);
@@ -48,6 +48,8 @@ inline std::shared_ptr<arrow::Table> Metrics(const std::vector<MetricsRow>& rows
     macro.push_back(row.macro_f1);
     validate.push_back(row.micro_f1);
     loss.push_back(1.0 - row.micro_f1);
+    majority.push_back(0.3);
+    propagation.push_back(row.micro_f1 - 0.1);
   }
   const auto schema = arrow::schema(
       {arrow::field("run", arrow::int32()), arrow::field("prediction", arrow::int32()),
@@ -57,14 +59,21 @@ inline std::shared_ptr<arrow::Table> Metrics(const std::vector<MetricsRow>& rows
        arrow::field("micro_f1_all", arrow::float64()),
        arrow::field("macro_f1", arrow::float64()),
        arrow::field("validate_micro_f1", arrow::float64()),
-       arrow::field("loss", arrow::float64())});
+       arrow::field("loss", arrow::float64()),
+       arrow::field("majority_micro_f1", arrow::float64()),
+       arrow::field("propagation_micro_f1", arrow::float64()),
+       arrow::field("last_label_micro_f1", arrow::float64())});
   return arrow::Table::Make(
       schema,
       {ArrayOf<arrow::Int32Builder>(run), ArrayOf<arrow::Int32Builder>(prediction),
        ArrayOf<arrow::Int64Builder>(time), ArrayOf<arrow::Int64Builder>(test_nodes),
        ArrayOf<arrow::Int64Builder>(absent_nodes), ArrayOf<arrow::DoubleBuilder>(micro),
        ArrayOf<arrow::DoubleBuilder>(all), ArrayOf<arrow::DoubleBuilder>(macro),
-       ArrayOf<arrow::DoubleBuilder>(validate), ArrayOf<arrow::DoubleBuilder>(loss)});
+       ArrayOf<arrow::DoubleBuilder>(validate), ArrayOf<arrow::DoubleBuilder>(loss),
+       ArrayOf<arrow::DoubleBuilder>(majority),
+       ArrayOf<arrow::DoubleBuilder>(propagation),
+       arrow::MakeArrayOfNull(arrow::float64(), static_cast<std::int64_t>(run.size()))
+           .ValueOrDie()});
 }
 
 inline std::shared_ptr<arrow::Table> Metrics(int num_runs, int num_predictions) {

@@ -106,7 +106,7 @@ TEST_F(TrainTest, LearnsAndWritesEveryFile) {
                    static_cast<double>(num_right) / static_cast<double>(num_test));
 }
 
-TEST_F(TrainTest, WritesOneLinePerEpoch) {
+TEST_F(TrainTest, WritesOneLinePerEpochThenOnePerPredictionTime) {
   settings_.train.runs = 2;
   settings_.train.epochs = 3;
   Write();
@@ -114,15 +114,23 @@ TEST_F(TrainTest, WritesOneLinePerEpoch) {
   std::ifstream log(directory_ + "/metrics.jsonl");
   std::string line;
   int num_lines = 0;
-  for (; std::getline(log, line); ++num_lines) {
+  int num_predictions = 0;
+  while (std::getline(log, line)) {
     const auto json = nlohmann::json::parse(line);
+    if (json.contains("prediction")) {
+      EXPECT_GT(json.at("majority_micro_f1").get<double>(), 0.0);
+      ++num_predictions;
+      continue;
+    }
     EXPECT_EQ(json.at("run"), num_lines / 3);
     EXPECT_EQ(json.at("epoch"), 1 + num_lines % 3);
     EXPECT_GT(json.at("loss").get<double>(), 0.0);
     EXPECT_LE(json.at("validate_micro_f1").get<double>(), 1.0);
     EXPECT_GE(json.at("seconds").get<double>(), 0.0);
+    ++num_lines;
   }
   EXPECT_EQ(num_lines, 6);
+  EXPECT_GT(num_predictions, 0);
 }
 
 TEST_F(TrainTest, WritesTheModelAsSafetensors) {

@@ -9,30 +9,10 @@
 #include "train/checkpoint_internal.h"
 #include "train/history_task.h"
 #include "train/metrics_internal.h"
+#include "train/small_training.h"
 
 namespace coden {
 namespace {
-
-SilentProgress silent;
-
-TrainOptions SmallOptions() {
-  TrainOptions options;
-  options.states = 4;
-  options.hidden = 32;
-  options.epochs = 40;
-  options.learning_rate = 1e-2;
-  options.batch = 64;
-  options.dropout = 0.1;
-  return options;
-}
-
-arrow::Result<TrainedModel> TrainOn(
-    const TrainingData& data, const TrainOptions& options, std::uint64_t seed,
-    int threads = 1, arrow::StopToken stop = arrow::StopToken::Unstoppable()) {
-  const auto split = SplitNodes(data.num_nodes, options.split, seed);
-  const RunContext context{&silent, stop};
-  return TrainModel({data, split, options, seed, threads}, context);
-}
 
 double TestMicroF1(const TrainingData& data, ModelKind kind) {
   TrainOptions options = SmallOptions();

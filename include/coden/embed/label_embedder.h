@@ -35,7 +35,8 @@ struct LabelEmbedderOptions {
   /// By each of them the labels travel on a graph of its own, whose `graph.window` it is;
   /// 0: edges do not expire.
   std::vector<EventTime> windows = {0};
-  int num_folds = 0;  ///< at least 2
+  /// With a single fold nodes without a seed read all labels, the others none.
+  int num_folds = 0;
   int num_classes = 0;
   arrow::StopToken stop = arrow::StopToken::Unstoppable();
   /// Called at every snapshot, when the columns are those of it.

@@ -11,6 +11,9 @@ namespace coden {
 /// the training runs, and with several runs the standard deviation of Micro-F1 (of a
 /// sample: divided by runs - 1).
 ///
+/// Beside the model's scores stand those of the controls, and the gain over the control
+/// with the highest average.
+///
 /// Footer: the average over prediction times, whose deviation is that of each run's own
 /// average, and the prediction times with the best and the worst Micro-F1. A value that
 /// is not finite counts nowhere. A table of another schema is a corruption error.

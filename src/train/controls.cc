@@ -1,0 +1,277 @@
+// Predictions of simple methods, beside which every result is shown.
+//
+// Label propagation is one solve at every prediction time: C columns, one for each class,
+// that start with the labels of the training nodes. Columns are independent, so where all
+// of them do not fit in memory the classes are taken in groups, one replay of the log for
+// each, and a node keeps the best class so far. Labels of other groups then share a spare
+// column that nobody reads: a seed there ends the one that the node had before.
+
+#include "train/controls_internal.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "coden/embed/label_embedder.h"
+#include "coden/pipeline/committed_run.h"
+#include "coden/pipeline/resources.h"
+#include "coden/read/labels.h"
+#include "coden/report/printable.h"
+#include "coden/store/manifest.h"
+#include "train/label_history_internal.h"
+
+namespace coden {
+
+namespace {
+
+// Smaller values can be the solver's error and say nothing.
+constexpr float kLeastMass = 1e-6f;
+
+// The class that has reached a pair most, so far.
+struct BestClass {
+  std::int32_t label = -1;
+  float mass = kLeastMass;
+};
+
+class LabelPropagation {
+ public:
+  LabelPropagation(const Settings& settings, const TrainingInput& input,
+                   std::span<const Part> split, const RunContext& context)
+      : settings_(settings), input_(input), context_(context) {
+    for (const SchedulePoint& point : input.snapshots)
+      if (point.at_prediction) schedule_.push_back(point);
+    folds_.reserve(split.size());
+    for (const Part part : split) folds_.push_back(part == Part::kTrain ? 0 : -1);
+    best_.resize(input.data.labels.size());
+  }
+
+  arrow::Status Run(const RunStore& store) {
+    ARROW_ASSIGN_OR_RAISE(CommittedRun run, CommittedRun::Open(settings_, store));
+    ARROW_RETURN_NOT_OK(run.inputs.nodes->Find(*input_.node_ids, &nodes_));
+    const int num_classes = input_.data.num_classes;
+    int group = num_classes;
+    while (group > 1 &&
+           LabelMemory(settings_, run, Options(group + 1)) > MemoryLimit(settings_)) {
+      group = (group + 1) / 2;
+    }
+    context_.progress->Begin("controls", "classes", num_classes);
+    for (int first = 0; first < num_classes; first += group) {
+      ARROW_RETURN_NOT_OK(Propagate(run, first, std::min(group, num_classes - first)));
+      context_.progress->Advance(std::min(first + group, num_classes));
+    }
+    context_.progress->End("label propagation at " +
+                           CountOf(input_.data.num_predictions(), "prediction times"));
+    return arrow::Status::OK();
+  }
+
+  std::vector<std::int32_t> Predicted(std::span<const std::int32_t> otherwise) const {
+    std::vector<std::int32_t> predicted;
+    predicted.reserve(best_.size());
+    for (std::size_t pair = 0; pair < best_.size(); ++pair) {
+      predicted.push_back(best_[pair].label >= 0 ? best_[pair].label
+                                                 : otherwise[pair % otherwise.size()]);
+    }
+    return predicted;
+  }
+
+ private:
+  LabelEmbedderOptions Options(int num_classes) const {
+    LabelEmbedderOptions options;
+    options.embed = settings_.embed;
+    options.graph = settings_.graph;
+    options.alphas = {settings_.embed.alpha};
+    options.windows = {settings_.graph.window};
+    options.num_folds = 1;
+    options.num_classes = num_classes;
+    options.stop = context_.stop;
+    return options;
+  }
+
+  // Let `num_classes` classes from `first` on travel.
+  arrow::Status Propagate(CommittedRun& run, int first, int num_classes) {
+    std::vector<LabelSeed> seeds = LabelSeeds(input_.facts, nodes_, folds_);
+    for (LabelSeed& seed : seeds) {
+      const bool ours = seed.label >= first && seed.label < first + num_classes;
+      seed.label = ours ? seed.label - first : num_classes;
+    }
+    const int width =
+        num_classes < input_.data.num_classes ? num_classes + 1 : num_classes;
+    std::unique_ptr<LabelEmbedder> labels;
+    LabelEmbedderOptions options = Options(width);
+    std::vector<float> rows(nodes_.size() * static_cast<std::size_t>(width));
+    std::size_t k = 0;
+    options.after_snapshot = [&](const SchedulePoint&) {
+      labels->CopyRows(nodes_, rows.data());
+      for (std::size_t node = 0; node < nodes_.size(); ++node) {
+        BestClass& best = best_[node * schedule_.size() + k];
+        for (int label = 0; label < num_classes; ++label) {
+          const float mass = rows[node * static_cast<std::size_t>(width) + label];
+          if (mass > best.mass) best = {first + label, mass};
+        }
+      }
+      ++k;
+      return arrow::Status::OK();
+    };
+    ARROW_ASSIGN_OR_RAISE(labels,
+                          LabelEmbedder::Make(options, schedule_, std::move(seeds),
+                                              run.inputs.nodes->size()));
+    Operator* stages[] = {labels.get()};
+    return run.Replay(settings_, stages, context_);
+  }
+
+  const Settings& settings_;
+  const TrainingInput& input_;
+  const RunContext& context_;
+  Schedule schedule_;  // prediction times alone
+  std::vector<int> folds_;
+  std::vector<NodeId> nodes_;  // of the data, in the graph
+  std::vector<BestClass> best_;
+};
+
+}  // namespace
+
+std::vector<std::int32_t> MajorityClasses(const TrainingData& data,
+                                          std::span<const Part> split) {
+  std::vector<std::int32_t> majority;
+  majority.reserve(data.predictions.size());
+  std::vector<std::int64_t> present(static_cast<std::size_t>(data.num_classes));
+  std::vector<std::int64_t> all(present.size());
+  for (std::int64_t k = 0; k < data.num_predictions(); ++k) {
+    std::fill(present.begin(), present.end(), 0);
+    std::fill(all.begin(), all.end(), 0);
+    for (std::int64_t node = 0; node < data.num_nodes; ++node) {
+      const std::int64_t pair = node * data.num_predictions() + k;
+      if (split[node] != Part::kTrain || data.labels[pair] < 0) continue;
+      ++all[data.labels[pair]];
+      present[data.labels[pair]] += data.present[pair] != 0;
+    }
+    const bool any = *std::max_element(present.begin(), present.end()) > 0;
+    const auto& counts = any ? present : all;
+    majority.push_back(static_cast<std::int32_t>(
+        std::max_element(counts.begin(), counts.end()) - counts.begin()));
+  }
+  return majority;
+}
+
+std::vector<std::int32_t> LastLabels(const TrainingData& data,
+                                     std::span<const std::int32_t> otherwise) {
+  std::vector<std::int32_t> last;
+  last.reserve(data.labels.size());
+  const auto num_predictions = static_cast<std::size_t>(data.num_predictions());
+  for (std::size_t pair = 0; pair < data.labels.size(); ++pair) {
+    const std::size_t k = pair % num_predictions;
+    const std::int32_t before = k > 0 ? data.labels[pair - 1] : -1;
+    last.push_back(before >= 0 ? before : otherwise[k]);
+  }
+  return last;
+}
+
+arrow::Result<Controls> MakeControls(const Settings& settings, const RunStore& store,
+                                     const TrainingInput& input,
+                                     std::span<const Part> split,
+                                     const RunContext& context) {
+  const TrainingData& data = input.data;
+  const std::vector<std::int32_t> by_time = MajorityClasses(data, split);
+  Controls controls;
+  controls.majority.reserve(data.labels.size());
+  for (std::size_t pair = 0; pair < data.labels.size(); ++pair)
+    controls.majority.push_back(by_time[pair % by_time.size()]);
+  if (std::any_of(input.facts.begin(), input.facts.end(),
+                  [](const LabelFact& fact) { return fact.from != Labels::kAlways; })) {
+    controls.last_label = LastLabels(data, by_time);
+  }
+  // Snapshots that no manifest names come without the log they were made from.
+  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(store));
+  if (!manifest) return controls;
+  LabelPropagation propagation(settings, input, split, context);
+  ARROW_RETURN_NOT_OK(propagation.Run(store));
+  controls.propagation = propagation.Predicted(by_time);
+  return controls;
+}
+
+void ScoreControls(const TrainingData& data, std::span<const Part> split,
+                   const Controls& controls, std::vector<PredictionMetrics>& metrics) {
+  const auto score = [&](const std::vector<std::int32_t>& predicted, auto set) {
+    if (predicted.empty()) return;
+    PairScores scores;
+    scores.predicted = predicted;
+    scores.loss.resize(predicted.size());
+    for (const PredictionMetrics& control : ScorePredictions(data, split, scores)) {
+      for (PredictionMetrics& one : metrics)
+        if (one.prediction == control.prediction) set(one, control.micro_f1);
+    }
+  };
+  score(controls.majority, [](PredictionMetrics& one, double micro_f1) {
+    one.majority_micro_f1 = micro_f1;
+  });
+  score(controls.propagation, [](PredictionMetrics& one, double micro_f1) {
+    one.propagation_micro_f1 = micro_f1;
+  });
+  score(controls.last_label, [](PredictionMetrics& one, double micro_f1) {
+    one.last_label_micro_f1 = micro_f1;
+  });
+}
+
+std::optional<std::string> CompareWithControls(
+    std::span<const std::vector<PredictionMetrics>> runs) {
+  struct Control {
+    const char* name;
+    double (*score)(const PredictionMetrics&);
+  };
+  constexpr std::array<Control, 3> kControls = {
+      {{"the majority class",
+        [](const PredictionMetrics& one) { return one.majority_micro_f1; }},
+       {"label propagation",
+        [](const PredictionMetrics& one) { return one.propagation_micro_f1; }},
+       {"the last known label", [](const PredictionMetrics& one) {
+          return one.last_label_micro_f1.value_or(-1.0);
+        }}}};
+  const auto average = [](const std::vector<PredictionMetrics>& run, auto score) {
+    double sum = 0.0;
+    int num_times = 0;
+    for (const PredictionMetrics& one : run) {
+      if (one.test_nodes == 0) continue;
+      sum += score(one);
+      ++num_times;
+    }
+    return num_times == 0 ? 0.0 : sum / num_times;
+  };
+  const auto num_runs = static_cast<double>(runs.size());
+  std::array<double, kControls.size()> means = {};
+  double model = 0.0;
+  double num_nodes = 0.0;
+  for (const auto& run : runs) {
+    for (std::size_t i = 0; i < kControls.size(); ++i)
+      means[i] += average(run, kControls[i].score) / num_runs;
+    model += average(run, [](const PredictionMetrics& one) { return one.micro_f1; }) /
+             num_runs;
+    for (const PredictionMetrics& one : run)
+      num_nodes = std::max(num_nodes, static_cast<double>(one.test_nodes));
+  }
+  if (num_nodes == 0.0) return std::nullopt;
+  const auto best = static_cast<std::size_t>(
+      std::max_element(means.begin(), means.end(),
+                       [](double a, double b) { return a < b || std::isnan(a); }) -
+      means.begin());
+  double spread = std::sqrt(model * (1.0 - model) / num_nodes);
+  if (runs.size() > 1) {
+    double squares = 0.0;
+    for (const auto& run : runs) {
+      const double gain = average(run, [&](const PredictionMetrics& one) {
+        return one.micro_f1 - kControls[best].score(one);
+      });
+      squares += (gain - (model - means[best])) * (gain - (model - means[best]));
+    }
+    spread = std::sqrt(squares / (num_runs - 1.0));
+  }
+  if (model - means[best] > spread) return std::nullopt;
+  return "the model is not better than " + std::string(kControls[best].name) +
+         ": Micro-F1 " + FormatFixed(100.0 * model, 2) + " % against " +
+         FormatFixed(100.0 * means[best], 2) + " % (spread " +
+         FormatFixed(100.0 * spread, 2) +
+         "); try `train.label_columns = 5`, `train.inputs = embedding, features`, or "
+         "features that say more about the labels";
+}
+
+}  // namespace coden

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "train/trainer_internal.h"
+
+// A training that takes a moment.
+
+namespace coden {
+
+inline SilentProgress silent;
+
+inline TrainOptions SmallOptions() {
+  TrainOptions options;
+  options.states = 4;
+  options.hidden = 32;
+  options.epochs = 40;
+  options.learning_rate = 1e-2;
+  options.batch = 64;
+  options.dropout = 0.1;
+  return options;
+}
+
+inline arrow::Result<TrainedModel> TrainOn(
+    const TrainingData& data, const TrainOptions& options, std::uint64_t seed,
+    int threads = 1, arrow::StopToken stop = arrow::StopToken::Unstoppable()) {
+  const auto split = SplitNodes(data.num_nodes, options.split, seed);
+  const RunContext context{&silent, stop};
+  return TrainModel({data, split, options, seed, threads}, context);
+}
+
+}  // namespace coden
