@@ -10,10 +10,12 @@ namespace coden {
 /// Say whose fault an error is. Each kind is the process exit code it leads to
 /// (docs/cli.md); an error without a kind is a plain failure, exit code 1.
 enum class Fault {
-  kUsage = 2,       ///< wrong flag, setting or pipeline file
-  kInput = 3,       ///< an input file breaks a rule
-  kResources = 4,   ///< not enough memory or disk space
-  kCorruption = 5,  ///< a file this tool committed is no longer what it wrote
+  kUsage = 2,        ///< wrong flag, setting or pipeline file
+  kInput = 3,        ///< an input file breaks a rule
+  kResources = 4,    ///< not enough memory or disk space
+  kCorruption = 5,   ///< a file this tool committed is no longer what it wrote
+  kUnavailable = 6,  ///< the lock is held or a store is out of reach: try again later
+  kHistory = 7,      ///< the run was made from other inputs or settings
 };
 
 std::shared_ptr<arrow::StatusDetail> MakeFaultDetail(Fault fault);
@@ -45,6 +47,14 @@ arrow::Status InputError(Args&&... args) {
 template <typename... Args>
 arrow::Status ResourceError(Args&&... args) {
   return MakeError(Fault::kResources, std::forward<Args>(args)...);
+}
+template <typename... Args>
+arrow::Status UnavailableError(Args&&... args) {
+  return MakeError(Fault::kUnavailable, std::forward<Args>(args)...);
+}
+template <typename... Args>
+arrow::Status HistoryError(Args&&... args) {
+  return MakeError(Fault::kHistory, std::forward<Args>(args)...);
 }
 /// A later pass over an input does not find what an earlier one did.
 inline arrow::Status InputChanged() {
