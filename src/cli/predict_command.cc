@@ -1,4 +1,5 @@
 #include "cli/command_internal.h"
+#include "cli/train_module_internal.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/predict_pipeline.h"
 #include "coden/pipeline/run_report.h"
@@ -8,11 +9,12 @@ namespace coden {
 namespace {
 
 PredictStage PredictingOfThisBuild() {
-#ifdef CODEN_WITH_TRAIN
-  return Predict;
-#else
-  return nullptr;
-#endif
+  if (!HasTrainModule()) return nullptr;
+  return [](const Settings& settings, RunStore& store, const PredictTask& task,
+            const RunContext& context) -> arrow::Result<PredictSummary> {
+    ARROW_ASSIGN_OR_RAISE(const TrainModule* module, LoadTrainModule());
+    return module->predict(settings, store, task, context);
+  };
 }
 
 ResultsTable TimesTable(const std::vector<PredictedTime>& times) {

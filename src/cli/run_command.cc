@@ -1,11 +1,13 @@
 // run, schedule, embed, commit and train: the commands that bring a run directory up to
 // date.
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 
 #include "cli/command_internal.h"
 #include "cli/results_internal.h"
+#include "cli/train_module_internal.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/pipeline.h"
 #include "coden/pipeline/run_report.h"
@@ -15,20 +17,21 @@ namespace coden {
 namespace {
 
 TrainStage TrainingOfThisBuild() {
-#ifdef CODEN_WITH_TRAIN
-  return Train;
-#else
-  return nullptr;
-#endif
+  if (!HasTrainModule()) return nullptr;
+  return [](const Settings& settings, RunStore& store, const TrainMemory& memory,
+            const RunContext& context) -> arrow::Result<TrainSummary> {
+    ARROW_ASSIGN_OR_RAISE(const TrainModule* module, LoadTrainModule());
+    return module->train(settings, store, memory, context);
+  };
 }
 
 // The processes that a launcher such as torchrun has started to train together; null
 // where there is none but this.
 arrow::Result<std::unique_ptr<RankGroup>> RanksOfEnvironment(Goal goal,
                                                              const RunContext& context) {
-#ifdef CODEN_WITH_TRAIN
   // The other commands are for one process, whoever starts it.
   if (goal != Goal::kTrain && goal != Goal::kAll) return nullptr;
+  if (!HasTrainModule()) return nullptr;
   ARROW_ASSIGN_OR_RAISE(const auto environment, ReadRankEnvironment(std::getenv));
   if (!environment) return nullptr;
   if (goal == Goal::kAll) {
@@ -38,11 +41,8 @@ arrow::Result<std::unique_ptr<RankGroup>> RanksOfEnvironment(Goal goal,
         "WORLD_SIZE ",
         environment->size);
   }
-  return JoinRanks(*environment, context.stop);
-#else
-  (void)goal, (void)context;
-  return nullptr;
-#endif
+  ARROW_ASSIGN_OR_RAISE(const TrainModule* module, LoadTrainModule());
+  return module->join_ranks(*environment, context.stop, std::chrono::minutes(2));
 }
 
 arrow::Status BringUpToDate(const CommandLine& line, Goal goal,
