@@ -3,16 +3,18 @@
 #
 #     tools/check.sh          report
 #     tools/check.sh -w       repair what can be repaired
-#     tools/check.sh --tidy   run clang-tidy too (minutes)
+#     tools/check.sh --tidy   also run clang-tidy on what changed in the last day of commits
+#     tools/check.sh --tidy-all   also run clang-tidy on every file (minutes)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 write=0
-tidy=0
+tidy=none
 for argument in "$@"; do
   case $argument in
     -w) write=1 ;;
-    --tidy) tidy=1 ;;
+    --tidy) tidy=changed ;;
+    --tidy-all) tidy=all ;;
     *) echo "check: unknown argument $argument" >&2; exit 2 ;;
   esac
 done
@@ -53,10 +55,18 @@ if [[ -x build/coden ]]; then
   fi
 fi
 
-if ((tidy)); then
+if [[ $tidy != none ]]; then
   mapfile -t core < <(git ls-files 'src/*.cc' | grep -v '^src/train/')
-  printf '%s\0' "${core[@]}" | xargs -0 -P "$(nproc)" -n 8 "$bin/clang-tidy" -p build --quiet ||
-    complain "clang-tidy"
+  if [[ $tidy == changed ]]; then
+    # A source counts as changed with its header. Uncommitted changes count.
+    since=$(git rev-list -1 --before="$(($(git log -1 --format=%ct) - 86400))" HEAD)
+    mapfile -t changed < <(git diff --name-only "${since:-HEAD}" | sed 's#^include/coden/#src/#; s#_internal\.h$##; s#\.[a-z]*$##')
+    mapfile -t core < <(printf '%s\n' "${core[@]%.cc}" | grep -Fxf <(printf '%s\n' "${changed[@]}") | sed 's/$/.cc/')
+  fi
+  echo "check: clang-tidy on ${#core[@]} files" >&2
+  ((${#core[@]} == 0)) ||
+    printf '%s\0' "${core[@]}" | xargs -0 -P "$(nproc)" -n 4 "$bin/clang-tidy" -p build --quiet 2>&1 |
+    { grep -v 'Processing file\|warnings generated' || true; } || complain "clang-tidy"
 fi
 ((failed == 0)) && echo "check: all is well" >&2
 exit "$failed"
