@@ -33,6 +33,14 @@ PATHS = (
 )
 _SETTING = re.compile(r"--([a-z_]+\.[a-z_0-9]+)(?:=(.*))?", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
+# A line of a pipeline file, and what a comment begins with.
+_LINE = re.compile(
+    r"""(?P<key>[^#;=][^=]*)=
+    (?:[ \t]*(?P<quote>["'])(?P<quoted>(?:(?!(?P=quote)).|(?P=quote){2})*)(?P=quote)(?:[ \t].*)?
+    |(?P<plain>.*))""",
+    re.VERBOSE,
+)
+_COMMENT = re.compile(r"[ \t][#;].*")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +57,7 @@ class Pipeline:
     def read(path: str | None, flags: dict[str, str]) -> "Pipeline":
         file = None
         values: dict[str, str] = {}
+        literal: set[str] = set()
         if path is not None:
             try:
                 with open(path, "rb") as opened:
@@ -58,12 +67,17 @@ class Pipeline:
                 raise TaskFailed(
                     USAGE, f"cannot open the pipeline file '{path}': {reason}"
                 ) from None
-            values = _ini_values(file[1].decode(errors="replace"))
-        names = {name for value in values.values() for name in _VARIABLE.findall(value)}
+            values, literal = _ini_values(file[1].decode(errors="replace"))
+        names = {
+            name
+            for key, value in values.items()
+            if key not in literal
+            for name in _VARIABLE.findall(value)
+        }
         variables = {name: os.environ[name] for name in names if name in os.environ}
-        for key, value in values.items():
+        for key in values.keys() - literal:
             # One that is not set is for the program to complain about.
-            values[key] = _VARIABLE.sub(lambda m: variables.get(m[1], m[0]), value)
+            values[key] = _VARIABLE.sub(lambda m: variables.get(m[1], m[0]), values[key])
         return Pipeline(file, flags, variables, {**values, **flags})
 
     def __getitem__(self, key: str) -> str:
@@ -86,17 +100,26 @@ class Pipeline:
         return [f"--{key}={value}" for key, value in {**self.flags, **own}.items()]
 
 
-def _ini_values(text: str) -> dict[str, str]:
-    values = {}
-    section = ""
-    for line in text.splitlines():
-        line = line.partition("#")[0].strip()
-        if line.startswith("[") and line.endswith("]"):
-            section = line[1:-1] + "."
-        elif "=" in line:
-            key, _, value = line.partition("=")
-            values[section + key.strip()] = value.strip()
-    return values
+def _ini_values(text: str) -> tuple[dict[str, str], set[str]]:
+    """Every value, and the keys of those in single quotes, which hold no variables.
+
+    What the program would refuse is left for it to refuse.
+    """
+    values, literal, section = {}, set(), ""
+    for line in text.removeprefix("\ufeff").split("\n"):
+        line = line.strip(" \t\r")
+        if line.startswith("["):
+            section = line[1:].partition("]")[0].strip() + "."
+        elif (setting := _LINE.fullmatch(line)) is not None:
+            key = section + setting["key"].strip()
+            quote = setting["quote"]
+            if quote is None:
+                values[key] = _COMMENT.sub("", setting["plain"]).strip(" \t")
+            else:
+                values[key] = setting["quoted"].replace(quote * 2, quote)
+            if quote == "'":
+                literal.add(key)
+    return values, literal
 
 
 class Driver:

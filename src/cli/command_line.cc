@@ -56,7 +56,8 @@ std::span<const FlagHelp> CommonFlags() {
       {"log-format", "text or json", "Format of the log lines on standard error.",
        "text"},
       {"format", "table, json or csv",
-       "Format of the results on standard output; `settings` also has markdown.",
+       "Format of the results on standard output; `settings` also has markdown "
+       "and ini.",
        "table"},
   };
   return flags;

@@ -1,16 +1,16 @@
+#include "cli/pipeline_file_internal.h"
+
 #include <cstdlib>
 #include <fstream>
+#include <vector>
 
-#include <boost/program_options.hpp>
-
-#include "cli/pipeline_file_internal.h"
 #include "coden/pipeline/error.h"
+#include "coden/pipeline/ini_text.h"
+#include "pipeline/nearest_internal.h"
 
 namespace coden {
 
 namespace {
-
-namespace po = boost::program_options;
 
 arrow::Result<std::string> ExpandVariables(const std::string& value) {
   std::string expanded;
@@ -34,27 +34,57 @@ arrow::Result<std::string> ExpandVariables(const std::string& value) {
   }
 }
 
+arrow::Status CheckSection(const IniSection& section) {
+  std::vector<std::string_view> known;
+  for (const Setting& setting : AllSettings()) {
+    if (setting.section() == section.name) return arrow::Status::OK();
+    known.push_back(setting.section());
+  }
+  return UsageError("unknown section `[", section.name, "]`; the nearest is `[",
+                    Nearest(section.name, known), "]`");
+}
+
+arrow::Status Apply(const IniSection& section, const IniSetting& setting,
+                    Settings* settings) {
+  if (section.name.empty()) {
+    std::vector<std::string_view> keys;
+    for (const Setting& known : AllSettings()) keys.push_back(known.key);
+    return UsageError(
+        "`", setting.name, "` is above the first section; put it below its own, as in `[",
+        FindSetting(Nearest(setting.name, keys)).ValueOrDie()->section(), "]`");
+  }
+  const std::string key = section.name + "." + setting.name;
+  if (setting.literal) return Set(*settings, key, setting.text);
+  ARROW_ASSIGN_OR_RAISE(const std::string expanded, ExpandVariables(setting.text));
+  return Set(*settings, key, expanded);
+}
+
+arrow::Result<std::string> ReadWholeFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return UsageError("cannot open the pipeline file '", path, "'");
+  std::string text;
+  char bytes[4096];
+  while (file.read(bytes, sizeof(bytes)) || file.gcount() > 0) {
+    text.append(bytes, static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad()) return UsageError("cannot read the pipeline file '", path, "'");
+  return text;
+}
+
 }  // namespace
 
 arrow::Status ReadPipelineFile(const std::string& path, Settings* settings) {
-  std::ifstream file(path);
-  if (!file) return UsageError("cannot open the pipeline file '", path, "'");
-  // Program_options reports by throwing; this is the fence.
-  po::parsed_options parsed(nullptr);
-  try {
-    parsed = po::parse_config_file(file, po::options_description(),
-                                   /*allow_unregistered=*/true);
-  } catch (const po::error& error) {
-    return UsageError("'", path, "': ", error.what());
-  }
-  for (const auto& option : parsed.options) {
-    const auto set = [&]() -> arrow::Status {
-      const std::string& value =
-          option.value.empty() ? std::string() : option.value.front();
-      ARROW_ASSIGN_OR_RAISE(const std::string expanded, ExpandVariables(value));
-      return Set(*settings, option.string_key, expanded);
-    };
-    ARROW_RETURN_NOT_OK(WithFault(set(), Fault::kUsage, "'" + path + "': "));
+  ARROW_ASSIGN_OR_RAISE(const std::string text, ReadWholeFile(path));
+  ARROW_ASSIGN_OR_RAISE(const auto sections, ParseIni(text, path));
+  for (const IniSection& section : sections) {
+    if (!section.name.empty()) {
+      ARROW_RETURN_NOT_OK(
+          WithFault(CheckSection(section), Fault::kUsage, IniPlace(path, section.line)));
+    }
+    for (const IniSetting& setting : section.settings) {
+      ARROW_RETURN_NOT_OK(WithFault(Apply(section, setting, settings), Fault::kUsage,
+                                    IniPlace(path, setting.line)));
+    }
   }
   return arrow::Status::OK();
 }

@@ -16,7 +16,6 @@
 #include <arrow/util/io_util.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/pipeline_file_internal.h"
 #include "cli/pipeline_process_internal.h"
 #include "coden/pipeline/error.h"
 
@@ -59,20 +58,6 @@ class MemoryFile {
   explicit MemoryFile(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;
 };
-
-// A pipeline file cannot say everything: a # begins a comment, and ${NAME} is a variable.
-arrow::Status CheckComesBack(const Settings& settings, const std::string& path) {
-  Settings read;
-  ARROW_RETURN_NOT_OK(ReadPipelineFile(path, &read));
-  for (const Setting& setting : AllSettings()) {
-    if (setting.get(read) == setting.get(settings)) continue;
-    return UsageError("experiments hand settings on in a pipeline file, which cannot ",
-                      "hold this value of `", setting.key,
-                      "`: leave out #, ${, quotes and spaces at its ends: '",
-                      setting.get(settings), "'");
-  }
-  return arrow::Status::OK();
-}
 
 // Pass on what a line of the JSON log says.
 class LogReader {
@@ -160,7 +145,6 @@ arrow::Status FailureOf(int status, const std::string& error) {
 arrow::Result<ProcessUsage> RunPipelineProcess(const Settings& settings, Goal goal,
                                                const RunContext& context) {
   ARROW_ASSIGN_OR_RAISE(const MemoryFile pipeline, MemoryFile::Write(ToIni(settings)));
-  ARROW_RETURN_NOT_OK(CheckComesBack(settings, pipeline.path()));
   std::vector<std::string> words = {"coden", goal == Goal::kEmbed ? "embed" : "train",
                                     pipeline.path(), "--log-format", "json"};
   std::vector<char*> arguments;

@@ -5,8 +5,9 @@ namespace coden {
 arrow::Status SettingsCommand(const CommandLine& line, const RunContext&,
                               std::string* output) {
   for (const auto& [name, value] : line.flags) {
-    if (name == "format" && value == "markdown") {
-      *output = SettingsReference();
+    if (name != "format") continue;
+    if (value == "markdown" || value == "ini") {
+      *output = value == "ini" ? CommentedIni() : SettingsReference();
       return arrow::Status::OK();
     }
   }

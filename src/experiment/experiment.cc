@@ -98,7 +98,7 @@ arrow::Result<ExperimentResult> RunExperiment(std::string_view name,
   page.sections = {{.heading = "Results", .tables = std::move(findings.tables)},
                    {.heading = "Charts", .charts = std::move(findings.charts)}};
   page.notes = notes;
-  page.settings_ini = ToIni(settings);
+  page.settings = SettingSections(settings);
   page.versions = {{"coden", std::string(kVersion)}};
   ARROW_ASSIGN_OR_RAISE(const std::string html, RenderHtmlPage(page));
   const std::string file = std::string(name) + ".html";

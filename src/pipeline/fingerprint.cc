@@ -82,20 +82,6 @@ std::string Contents(const std::vector<InputRecord>& inputs) {
   return text;
 }
 
-using SettingLines = std::map<std::string, std::string, std::less<>>;
-
-SettingLines ParseLines(std::string_view text) {
-  SettingLines lines;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::size_t sign = line.find(" =");
-    if (sign == std::string_view::npos) continue;
-    lines.emplace(line.substr(0, sign), line.substr(std::min(line.size(), sign + 3)));
-  }
-  return lines;
-}
-
 // Whether a value is another one that goes on: more prediction times, in their order, or
 // another end of the log, which is as good as more rows as long as none is missing.
 bool GoesOn(std::string_view key, std::string_view now, std::string_view before) {
@@ -121,6 +107,9 @@ std::string ResultSettings(const Settings& settings,
         std::end(kNoEffect)) {
       continue;
     }
+    if (setting.key == "input.random_seed" && settings.input.random_features == 0) {
+      continue;
+    }
     text += setting.key + " = " + setting.get(settings) + "\n";
   }
   return text;
@@ -129,12 +118,15 @@ std::string ResultSettings(const Settings& settings,
 }  // namespace
 
 std::string EmbedParameters(const Settings& settings) {
-  std::string text = ResultSettings(
-      settings, {"input", "graph", "partition", "sample", "embed", "snapshot"});
-  if (settings.input.random_features > 0) {
-    text += "run.seed = " + std::to_string(settings.run.seed) + "\n";
-  }
-  return text;
+  return ResultSettings(settings,
+                        {"input", "graph", "partition", "sample", "embed", "snapshot"});
+}
+
+std::string TrainParameters(const Settings& settings) {
+  return "input.label = " + settings.input.label +
+         "\ninput.label_time = " + settings.input.label_time +
+         "\nrun.seed = " + std::to_string(settings.run.seed) + "\n" +
+         ResultSettings(settings, {"train"});
 }
 
 arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
@@ -160,11 +152,8 @@ arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
   prints.embed = Hash(std::string(kVersion) + "\n" + EmbedParameters(settings) +
                       Contents(prints.embed_inputs));
   if (!prints.train_inputs.empty()) {
-    prints.train =
-        Hash(prints.embed + "\ninput.label = " + input.label + "\n" +
-             "input.label_time = " + input.label_time + "\n" +
-             "run.seed = " + std::to_string(settings.run.seed) + "\n" +
-             ResultSettings(settings, {"train"}) + Contents(prints.train_inputs));
+    prints.train = Hash(prints.embed + "\n" + TrainParameters(settings) +
+                        Contents(prints.train_inputs));
   }
   return prints;
 }
@@ -248,12 +237,13 @@ std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs) {
 }
 
 std::string DifferingSettings(std::string_view now, std::string_view before) {
-  const SettingLines old = ParseLines(before);
+  const std::vector<SettingLine> old = ReadSettingLines(before);
   std::string keys;
-  for (const auto& [key, value] : ParseLines(now)) {
-    const auto found = old.find(key);
-    const bool same = found != old.end() &&
-                      (found->second == value || GoesOn(key, value, found->second));
+  for (const auto& [key, value] : ReadSettingLines(now)) {
+    const auto found = std::find_if(
+        old.begin(), old.end(), [&](const SettingLine& line) { return line.key == key; });
+    const bool same =
+        found != old.end() && (found->value == value || GoesOn(key, value, found->value));
     if (!same) keys += (keys.empty() ? "" : ", ") + key;
   }
   return keys;

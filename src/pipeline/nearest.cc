@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,9 @@
 namespace coden {
 
 namespace {
+
+// A shorter word is in too many names to point at one.
+constexpr std::size_t kShortestPart = 3;
 
 std::size_t EditDistance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
@@ -23,13 +27,31 @@ std::size_t EditDistance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
+std::string_view LastPart(std::string_view name) {
+  return name.substr(name.rfind('.') + 1);
+}
+
+// How far a candidate is from a word, most important first.
+std::tuple<int, std::size_t, std::size_t> Distance(std::string_view word,
+                                                   std::string_view candidate) {
+  const std::string_view last = LastPart(candidate);
+  const std::string_view wanted = LastPart(word);
+  const bool part = wanted.size() >= kShortestPart && last.find(wanted) != last.npos;
+  const std::size_t whole = EditDistance(word, candidate);
+  const bool has_section = wanted.size() < word.size();
+  return {last == wanted ? 0
+          : part         ? 1
+                         : 2,
+          has_section ? whole : EditDistance(word, last), whole};
+}
+
 }  // namespace
 
 std::string_view Nearest(std::string_view word,
                          std::span<const std::string_view> candidates) {
   return *std::min_element(candidates.begin(), candidates.end(),
                            [word](std::string_view a, std::string_view b) {
-                             return EditDistance(word, a) < EditDistance(word, b);
+                             return Distance(word, a) < Distance(word, b);
                            });
 }
 

@@ -40,19 +40,10 @@ arrow::Status PointToRun(const arrow::Status& status) {
   return status.WithMessage(text);
 }
 
-// Put settings that a part was made with, an ini text, in the place of those of now.
-arrow::Status UseRecorded(std::string_view ini, Settings* settings) {
-  std::string section;
-  while (!ini.empty()) {
-    const std::string_view line = ini.substr(0, ini.find('\n'));
-    ini.remove_prefix(std::min(ini.size(), line.size() + 1));
-    if (line.starts_with('[') && line.ends_with(']'))
-      section = std::string(line.substr(1, line.size() - 2)) + ".";
-    const std::size_t sign = line.find(" =");
-    if (sign == std::string_view::npos) continue;
-    ARROW_RETURN_NOT_OK(Set(*settings, section + std::string(line.substr(0, sign)),
-                            line.substr(std::min(line.size(), sign + 3))));
-  }
+// Put the settings that a part was made with in the place of those of now.
+arrow::Status UseRecorded(std::string_view parameters, Settings* settings) {
+  for (const auto& [key, value] : ReadSettingLines(parameters))
+    ARROW_RETURN_NOT_OK(Set(*settings, key, value));
   return arrow::Status::OK();
 }
 

@@ -51,10 +51,9 @@ arrow::Result<RunInputs> RunInputs::Open(const Settings& settings,
   if (earlier != nullptr) {
     ARROW_ASSIGN_OR_RAISE(inputs.saved, LoadNodes(earlier->store, *inputs.nodes));
   }
-  ARROW_ASSIGN_OR_RAISE(
-      inputs.features,
-      NodeFeatures::Open(settings.input, settings.run.seed, *inputs.nodes,
-                         earlier ? earlier->progress.feature_rows : 0));
+  ARROW_ASSIGN_OR_RAISE(inputs.features,
+                        NodeFeatures::Open(settings.input, *inputs.nodes,
+                                           earlier ? earlier->progress.feature_rows : 0));
   const int width = inputs.features.width();
   inputs.columns = settings.embed.columns.value_or(ColumnRange{0, width});
   if (inputs.columns.end > width) {

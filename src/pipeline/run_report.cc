@@ -8,13 +8,11 @@
 #include <arrow/table.h>
 
 #include "coden/report/html_report.h"
-#include "coden/report/printable.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
 #include "pipeline/saved_settings_internal.h"
 #include "pipeline/tensorboard_files_internal.h"
-#include "report/ini_sections_internal.h"
 
 namespace coden {
 
@@ -29,8 +27,8 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   inputs.title = "coden: " + store->Show();
   // The settings that made the files, which need not be those of this call. A run that
   // was interrupted has none yet.
-  ARROW_ASSIGN_OR_RAISE(const auto saved_settings, LoadSavedSettings(*store));
-  inputs.settings_ini = saved_settings.value_or(MaskCredentials(ToIni(settings)));
+  ARROW_ASSIGN_OR_RAISE(auto saved_settings, LoadSavedSettings(*store));
+  inputs.settings = saved_settings ? *std::move(saved_settings) : ShownSettings(settings);
   for (const PartRecord& part : manifest.parts) {
     inputs.stages.insert(inputs.stages.end(), part.figures.begin(), part.figures.end());
     inputs.notes.insert(inputs.notes.end(), part.notes.begin(), part.notes.end());
@@ -39,12 +37,11 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
           "the training is of before rows were added; `coden run` trains anew");
     }
   }
-  const auto written = IniSections(inputs.settings_ini);
   for (const auto& [name, key] :
        {std::pair{"edges", "edges"}, std::pair{"features", "features"},
         std::pair{"feature updates", "feature_updates"}, std::pair{"labels", "labels"},
         std::pair{"split", "split"}}) {
-    const std::string_view path = FindIniSetting(written, "input", key);
+    const std::string_view path = FindIniSetting(inputs.settings, "input", key);
     if (!path.empty()) inputs.inputs.push_back({name, std::string(path)});
   }
   inputs.versions = {{"coden", std::string(kVersion)},

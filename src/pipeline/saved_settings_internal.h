@@ -1,7 +1,7 @@
 #pragma once
 
 #include <optional>
-#include <string>
+#include <vector>
 
 #include <arrow/result.h>
 
@@ -14,8 +14,12 @@ namespace coden {
 /// manifests: a pipeline file that gives the run again.
 arrow::Status SaveSettings(RunStore& store, const Settings& settings);
 
-/// The text that SaveSettings wrote; nothing where a run was interrupted before it, and a
-/// corruption error where it is damaged.
-arrow::Result<std::optional<std::string>> LoadSavedSettings(const RunStore& store);
+/// The settings that SaveSettings wrote; nothing where a run was interrupted before it,
+/// and a corruption error where they are damaged.
+arrow::Result<std::optional<std::vector<IniSection>>> LoadSavedSettings(
+    const RunStore& store);
+
+/// Every setting with its value, without credentials.
+std::vector<IniSection> ShownSettings(const Settings& settings);
 
 }  // namespace coden

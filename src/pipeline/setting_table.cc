@@ -12,6 +12,9 @@ namespace coden {
 
 namespace {
 
+// Every whole number up to here is a number of JSON, too.
+constexpr std::uint64_t kLargestSeed = std::uint64_t{1} << 53;
+
 template <typename Access, typename Value>
 Setting Declare(const char* key, Access access, const Value& value, const char* help) {
   return DeclareOption<Settings>(key, access, value, help);
@@ -25,9 +28,9 @@ std::vector<Setting> DeclareAll() {
   return {
       Declare(CODEN_MEMBER(run, directory), Text{},
               "Directory for all output of the run: a local path or an s3:// URI."),
-      Declare(CODEN_MEMBER(run, seed), Integer<std::uint64_t>{0, std::uint64_t{1} << 53},
-              "Seed for all random choices: the split, the initial weights and "
-              "random features."),
+      Declare(CODEN_MEMBER(run, seed), Integer<std::uint64_t>{0, kLargestSeed},
+              "Seed of the training: the split, the initial weights and the order of "
+              "the batches."),
       Declare(CODEN_MEMBER(run, threads), Integer<int>{0, 1024},
               "Number of threads; 0 uses all cores. Results do not depend on it."),
       Declare(CODEN_MEMBER(run, memory_limit), ByteSize{},
@@ -57,7 +60,11 @@ std::vector<Setting> DeclareAll() {
               "features, sorted by time."),
       Declare(CODEN_MEMBER(input, random_features), Integer<int>{0, 4096},
               "Number of Gaussian features to generate per node, when there is no "
-              "features file. They depend only on the node id and the seed."),
+              "features file. They depend only on the node id and "
+              "`input.random_seed`."),
+      Declare(CODEN_MEMBER(input, random_seed), Integer<std::uint64_t>{0, kLargestSeed},
+              "Seed of `input.random_features`. Another `run.seed` leaves the features, "
+              "and so the embedding, as they are."),
       Declare(CODEN_MEMBER(input, from), Text{},
               "Read rows from this time on (inclusive). Give a number in the unit "
               "of the log's times or, for timestamps and dates, an ISO date or time "

@@ -20,6 +20,10 @@ arrow::Result<const Setting*> FindSetting(std::string_view key) {
 
 arrow::Status Set(Settings& settings, std::string_view key, std::string_view value) {
   ARROW_ASSIGN_OR_RAISE(const Setting* setting, FindSetting(key));
+  // A pipeline file, and the record of a run, give every value one line.
+  if (value.find_first_of(std::string_view("\n\r\0", 3)) != std::string_view::npos) {
+    return UsageError("`", key, "` must be one line: '", value, "'");
+  }
   return setting->set(settings, value);
 }
 
@@ -100,19 +104,46 @@ arrow::Status Validate(const Settings& settings) {
   return arrow::Status::OK();
 }
 
-std::string ToIni(const Settings& settings, std::span<const std::string_view> sections) {
-  std::string text;
+std::vector<IniSection> SettingSections(const Settings& settings) {
+  std::vector<IniSection> sections;
+  for (const Setting& setting : AllSettings()) {
+    if (sections.empty() || sections.back().name != setting.section())
+      sections.push_back({std::string(setting.section()), {}});
+    sections.back().settings.push_back(
+        {std::string(setting.name()), setting.get(settings)});
+  }
+  return sections;
+}
+
+std::string ToIni(const Settings& settings) {
+  return WriteIni(SettingSections(settings));
+}
+
+std::vector<SettingLine> ReadSettingLines(std::string_view text) {
+  std::vector<SettingLine> lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::size_t sign = line.find(" = ");
+    if (sign == std::string_view::npos) continue;
+    lines.push_back(
+        {std::string(line.substr(0, sign)), std::string(line.substr(sign + 3))});
+  }
+  return lines;
+}
+
+std::string CommentedIni() {
+  std::string text =
+      "# A pipeline file with every setting at its default, written by `coden settings\n"
+      "# --format ini`. Lines that keep a default may be left out.\n";
   std::string_view section;
   for (const Setting& setting : AllSettings()) {
-    const bool wanted =
-        sections.empty() ||
-        std::find(sections.begin(), sections.end(), setting.section()) != sections.end();
-    if (!wanted) continue;
     if (setting.section() != section) {
       section = setting.section();
-      text += (text.empty() ? "[" : "\n[") + std::string(section) + "]\n";
+      text += "\n[" + std::string(section) + "]\n";
     }
-    text += std::string(setting.name()) + " = " + setting.get(settings) + "\n";
+    text += "\n" + IniComment(setting.help) + IniComment("Value: " + setting.rule + ".") +
+            std::string(setting.name()) + " = " + IniValue(setting.default_text) + "\n";
   }
   return text;
 }

@@ -13,13 +13,10 @@ namespace {
 
 // The columns that a part `embed` was scheduled for; nothing where that is all of them.
 arrow::Result<std::optional<ColumnRange>> ScheduledColumns(const PartRecord& embed) {
-  constexpr std::string_view kKey = "\nembed.columns = ";
-  const std::string text = "\n" + embed.parameters;
-  const std::size_t at = text.find(kKey);
-  if (at == text.npos) return std::nullopt;
-  const std::string_view rest = std::string_view(text).substr(at + kKey.size());
   Settings parsed;
-  ARROW_RETURN_NOT_OK(Set(parsed, "embed.columns", rest.substr(0, rest.find('\n'))));
+  for (const auto& [key, value] : ReadSettingLines(embed.parameters)) {
+    if (key == "embed.columns") ARROW_RETURN_NOT_OK(Set(parsed, key, value));
+  }
   return parsed.embed.columns;
 }
 

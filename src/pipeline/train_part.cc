@@ -76,11 +76,8 @@ PartRecord TrainPart::NewPart(std::string_view name) const {
   part.name = name;
   part.version = kVersion;
   part.fingerprint = prints_.train;
-  constexpr std::string_view kTrainSection[] = {"train"};
   // `coden predict` takes these in the place of its own.
-  part.parameters = "input.label = " + settings_.input.label +
-                    "\ninput.label_time = " + settings_.input.label_time + "\n" +
-                    ToIni(settings_, kTrainSection);
+  part.parameters = TrainParameters(settings_);
   part.inputs = prints_.train_inputs;
   return part;
 }

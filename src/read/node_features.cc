@@ -28,7 +28,7 @@ void RowHasher::Add(NodeId node, EventTime time, std::span<const float> vector) 
 }
 
 arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
-                                               std::uint64_t seed, NodeIdMap& nodes,
+                                               NodeIdMap& nodes,
                                                std::int64_t known_rows) {
   NodeFeatures features;
   RowHasher hasher;
@@ -38,7 +38,6 @@ arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
   };
   note_known();
   features.input_ = input;
-  features.seed_ = seed;
   features.width_ = input.random_features;
   if (!input.features.empty()) {
     ARROW_ASSIGN_OR_RAISE(
@@ -78,7 +77,7 @@ arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
 // A standard Gaussian vector drawn from the node's own id, so that it neither depends on
 // the order of arrival nor knows anything of the graph.
 std::vector<float> NodeFeatures::RandomVector(NodeId node, const NodeIdMap& nodes) const {
-  Random random(seed_, /*stream=*/0, nodes.Hash(node));
+  Random random(input_.random_seed, /*stream=*/0, nodes.Hash(node));
   std::vector<float> vector(width_);
   for (float& value : vector) value = static_cast<float>(random.Normal());
   return vector;

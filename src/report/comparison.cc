@@ -5,7 +5,6 @@
 #include <map>
 
 #include "coden/report/printable.h"
-#include "report/ini_sections_internal.h"
 #include "report/report_sections_internal.h"
 
 namespace coden {
@@ -51,14 +50,13 @@ ResultsTable RunsTable(const std::vector<RunSummary>& runs) {
     std::vector<Cell> row(10);
     row[0] = run.name;
     if (run.quality) {
-      const auto settings = IniSections(run.settings_ini);
-      row[1] = std::string(FindIniSetting(settings, "train", "model"));
+      row[1] = std::string(FindIniSetting(run.settings, "train", "model"));
       row[2] = run.quality->average.micro_f1;
       row[3] = run.quality->average.micro_f1_deviation;
       row[4] = run.quality->control.name;
       row[5] = run.quality->average.*run.quality->control.score;
       row[6] = run.quality->Gain(run.quality->average);
-      row[7] = std::string(FindIniSetting(settings, "train", "protocol"));
+      row[7] = std::string(FindIniSetting(run.settings, "train", "protocol"));
       if (run.quality->best) row[8] = run.quality->scores[*run.quality->best].micro_f1;
       if (run.quality->worst) row[9] = run.quality->scores[*run.quality->worst].micro_f1;
     }
@@ -118,7 +116,7 @@ ResultsTable SettingsTable(const std::vector<RunSummary>& runs) {
   for (const auto& run : runs) {
     table.columns.push_back({run.name, run.name});
     auto& own = texts.emplace_back();
-    for (const auto& section : IniSections(run.settings_ini)) {
+    for (const auto& section : run.settings) {
       for (const auto& setting : section.settings) {
         const std::string key = section.name + "." + setting.name;
         if (key == "run.directory") continue;

@@ -15,7 +15,7 @@ namespace coden {
 /// What a comparison takes from one run.
 struct RunSummary {
   std::string name;                       ///< unlike those of the other runs
-  std::string settings_ini;               ///< that made it; empty: not known
+  std::vector<IniSection> settings;       ///< that made it; empty: not known
   std::optional<MicroF1Summary> quality;  ///< nothing: no model was trained
   std::int64_t num_snapshots = 0;
   std::vector<StageFigure> stages;

@@ -73,7 +73,7 @@ arrow::Result<std::string> RenderHtmlPage(const HtmlPage& page) {
     html.Close().Line();
   }
   AddNotesSection(html, page.notes);
-  AddSettingsSection(html, IniSections(page.settings_ini));
+  AddSettingsSection(html, page.settings);
   AddFactsSection(html, "Versions", page.versions);
   html.Close().Line();
   return FinishPage(html);

@@ -10,7 +10,6 @@
 #include "coden/report/printable.h"
 #include "report/chart_figure_internal.h"
 #include "report/flow_picture_internal.h"
-#include "report/ini_sections_internal.h"
 #include "report/page_frame_internal.h"
 #include "report/report_sections_internal.h"
 
@@ -107,7 +106,6 @@ arrow::Result<std::string> HtmlReport(const ReportInputs& inputs) {
   if (inputs.metrics != nullptr) {
     ARROW_ASSIGN_OR_RAISE(quality, SummarizeMicroF1(*inputs.metrics));
   }
-  const auto settings = IniSections(inputs.settings_ini);
   const std::string title = MaskCredentials(inputs.title);
   const std::vector<StageFigure> stages = Masked(inputs.stages);
 
@@ -120,17 +118,17 @@ arrow::Result<std::string> HtmlReport(const ReportInputs& inputs) {
   page.Close().Line().Open("main").Line();
   ARROW_RETURN_NOT_OK(AddQuality(page, inputs, quality));
   if (inputs.schedule != nullptr) {
-    AddSamplingSection(page, schedule, NumberOf(settings, "sample", "lambda"));
+    AddSamplingSection(page, schedule, NumberOf(inputs.settings, "sample", "lambda"));
     AddGraphSection(page, schedule);
   }
-  ARROW_RETURN_NOT_OK(
-      AddEmbedding(page, inputs, schedule, NumberOf(settings, "embed", "epsilon")));
+  ARROW_RETURN_NOT_OK(AddEmbedding(page, inputs, schedule,
+                                   NumberOf(inputs.settings, "embed", "epsilon")));
   const EpochLog log = ReadEpochLog(inputs.epoch_lines);
   if (!log.curves.empty()) AddTrainingSection(page, log);
   AddResourcesSection(page, stages);
   AddNotesSection(page, inputs.notes);
   AddFactsSection(page, "Inputs", inputs.inputs);
-  AddSettingsSection(page, settings);
+  AddSettingsSection(page, inputs.settings);
   AddFactsSection(page, "Versions", inputs.versions);
   page.Close().Line();
   return FinishPage(page);

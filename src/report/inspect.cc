@@ -111,22 +111,10 @@ ResultsTable SettingsTable(std::string_view text) {
   ResultsTable table;
   table.title = "Settings other than the defaults";
   table.columns = {{"setting", "setting"}, {"value", "value"}};
-  std::string section;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (line.starts_with('[') && line.ends_with(']')) {
-      section = std::string(line.substr(1, line.size() - 2)) + ".";
-      continue;
-    }
-    const std::size_t sign = line.find(" =");
-    if (sign == std::string_view::npos) continue;
-    std::string_view value = line.substr(sign + 2);
-    if (value.starts_with(' ')) value.remove_prefix(1);
-    const std::string key = section + std::string(line.substr(0, sign));
+  for (const auto& [key, value] : ReadSettingLines(text)) {
     const auto setting = FindSetting(key);
     if (setting.ok() && (*setting)->default_text == value) continue;
-    table.rows.push_back({key, std::string(value)});
+    table.rows.push_back({key, value});
   }
   return table;
 }

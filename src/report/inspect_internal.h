@@ -29,8 +29,8 @@ class FactsTable {
   ResultsTable table_;
 };
 
-/// A table of the settings in `text` that are not the default: lines `key = value`, below
-/// `[section]` or with the section in the key.
+/// A table of the settings in `text`, lines `section.key = value`, that are not the
+/// default.
 ResultsTable SettingsTable(std::string_view text);
 
 }  // namespace coden

@@ -85,12 +85,7 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
     const bool follows = part.name == kTrainPart || part.name == kPredictPart;
     complete = complete && (part.complete || follows);
     trained_before = trained_before || (part.name == kTrainPart && !part.complete);
-    // Lines without a section before those with one, which would take them in.
-    if (part.parameters.starts_with('[')) {
-      settings += part.parameters + "\n";
-    } else {
-      settings.insert(0, part.parameters + "\n");
-    }
+    settings += part.parameters;
   }
 
   FactsTable facts("Run");

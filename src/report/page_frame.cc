@@ -73,7 +73,10 @@ void AddSettingsSection(Markup& page, const std::vector<IniSection>& settings) {
   page.Open("div", {{"class", "settings"}}).Line();
   for (const auto& section : settings) {
     page.Open("section").Element("h3", section.name);
-    AddFacts(page, section.settings);
+    std::vector<NamedText> facts;
+    for (const auto& setting : section.settings)
+      facts.push_back({setting.name, setting.text});
+    AddFacts(page, facts);
     page.Close();
   }
   page.Close().Close().Line();

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "coden/report/html_page.h"
-#include "report/ini_sections_internal.h"
 #include "report/markup_internal.h"
 
 namespace coden {

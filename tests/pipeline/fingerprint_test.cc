@@ -151,10 +151,25 @@ TEST_F(FingerprintTest, SettingsOfTheTrainingChangeOnlyTrain) {
                 "train ");
 }
 
-TEST_F(FingerprintTest, TheSeedMattersToRandomFeatures) {
+TEST_F(FingerprintTest, RandomFeaturesHaveASeedOfTheirOwn) {
+  CheckSettings({{"input.random_seed", "5"}}, "");  // features come from a file
   settings_.input.features.clear();
   settings_.input.random_features = 8;
-  CheckSettings({{"run.seed", "5"}, {"input.random_features", "9"}}, "embed train ");
+  CheckSettings({{"input.random_seed", "5"}, {"input.random_features", "9"}},
+                "embed train ");
+  CheckSettings({{"run.seed", "5"}}, "train ");
+}
+
+TEST_F(FingerprintTest, PartsRecordEverySettingByItsFullKey) {
+  for (const std::string& text :
+       {EmbedParameters(settings_), TrainParameters(settings_)}) {
+    std::string again;
+    for (const auto& [key, value] : ReadSettingLines(text)) {
+      EXPECT_TRUE(FindSetting(key).ok()) << key;
+      again += key + " = " + value + "\n";
+    }
+    EXPECT_EQ(again, text);
+  }
 }
 
 TEST_F(FingerprintTest, AMovedFolderIsTheSame) {

@@ -192,8 +192,8 @@ arrow::Result<Schedule> ScheduleOf(const BatchPtr& log, ShiftBound bound,
   ARROW_ASSIGN_OR_RAISE(const auto nodes, NodeIdMap::Make(arrow::int64()));
   InputOptions input;
   input.random_features = 4;
-  ARROW_ASSIGN_OR_RAISE(const auto features,
-                        NodeFeatures::Open(input, /*seed=*/3, *nodes));
+  input.random_seed = 3;
+  ARROW_ASSIGN_OR_RAISE(const auto features, NodeFeatures::Open(input, *nodes));
   PartitionOptions partition;
   partition.initial = InitialFraction{0.2};
   partition.predictions = 6;

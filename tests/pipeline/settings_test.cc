@@ -72,6 +72,42 @@ TEST(Settings, UnknownKeySuggestsTheNearest) {
       "lists all)");
 }
 
+TEST(Settings, ANameWithoutItsSectionSuggestsTheSetting) {
+  const std::pair<std::string_view, std::string_view> suggestions[] = {
+      {"epsilon", "embed.epsilon"},
+      {"epsilom", "embed.epsilon"},
+      {"input.epsilon", "embed.epsilon"},
+      {"directory", "run.directory"},
+      {"alpha", "embed.alpha"},
+      {"rate", "train.learning_rate"},
+      {"train.lambda", "sample.lambda"},
+      {"edge", "input.edges"},
+      {"seed", "run.seed"},
+      {"experiment.dir", "experiment.directory"}};
+  for (const auto& [word, key] : suggestions) {
+    CheckRejected(word, "1",
+                  "unknown setting `" + std::string(word) + "`; the nearest is `" +
+                      std::string(key) + "` (`coden settings` lists all)");
+  }
+}
+
+TEST(Settings, AValueIsOneLine) {
+  CheckRejected("input.edges", "a\nb", "`input.edges` must be one line: 'a\nb'");
+}
+
+TEST(Settings, TheCommentedFileHasEverySettingAtItsDefault) {
+  const auto sections = ParseIni(CommentedIni(), "p.ini").ValueOrDie();
+  std::size_t count = 0;
+  for (const IniSection& section : sections) {
+    for (const IniSetting& setting : section.settings) {
+      ++count;
+      const auto* known = FindSetting(section.name + "." + setting.name).ValueOrDie();
+      EXPECT_EQ(setting.text, known->default_text) << known->key;
+    }
+  }
+  EXPECT_EQ(count, AllSettings().size());
+}
+
 TEST(Settings, IniTextReadsBackAsTheSameSettings) {
   Settings settings;
   ASSERT_TRUE(Set(settings, "partition.times", "1,5, 9").ok());

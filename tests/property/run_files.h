@@ -54,7 +54,7 @@ class RunFiles {
     settings.sample = sampling.sample;
     settings.partition = sampling.partition;
     settings.run.threads = 1;
-    settings.run.seed = setup.seed;
+    settings.input.random_seed = setup.seed;
     settings.run.commit_interval = 1000;
   }
 

@@ -157,7 +157,8 @@ arrow::Result<Schedule> ScheduleOf(const Case& setup, const Log& log,
   Must(nodes->Encode(*ids.Finish().ValueOrDie(), &ignored));
   InputOptions input;
   input.random_features = setup.num_columns;
-  const NodeFeatures features = Must(NodeFeatures::Open(input, setup.seed, *nodes));
+  input.random_seed = setup.seed;
+  const NodeFeatures features = Must(NodeFeatures::Open(input, *nodes));
   EventBatchBuilder rows;
   EventTime end = kNoTime;
   for (const Batch& batch : log.batches) {

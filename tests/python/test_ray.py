@@ -303,15 +303,25 @@ def test_what_is_missing(there, left):
 
 def test_settings_are_read_as_the_program_does(folder, monkeypatch):
     monkeypatch.setenv("PLACE", "s3://bucket")
-    text = "[run]\nthreads = 3\ndirectory=${PLACE}/run # here\n[input]\nedges = ${LOST}/e\n"
+    text = "[run]\nthreads = 3\ndirectory=${PLACE}/run # here\n[input] ; x\nedges = ${LOST}/e\n"
+    text += (
+        'features = "a #1 ""x""" # y\nlabels = \'${LOST}\'\nsplit = b#c\n; from = 1\nuntil = # 2\n'
+    )
     (folder / "other.ini").write_text(text)
     pipeline = coden.ray.Pipeline.read(str(folder / "other.ini"), {})
     assert pipeline["run.directory"] == "s3://bucket/run" and pipeline.threads == 3
     assert pipeline.variables == {"PLACE": "s3://bucket"} and pipeline.is_relative()
-    flags = {"input.edges": "/e", "run.threads": "0"}
+    assert pipeline["input.features"] == 'a #1 "x"' and pipeline["input.split"] == "b#c"
+    assert (
+        pipeline["input.labels"] == "${LOST}"
+        and pipeline["input.from"] == pipeline["input.until"] == ""
+    )
+    flags = {f"input.{name}": "/e" for name in ["edges", "features", "labels", "split"]}
+    flags["run.threads"] = "0"
     pipeline = coden.ray.Pipeline.read(str(folder / "other.ini"), flags)
     assert not pipeline.is_relative() and pipeline.threads == 0
-    assert pipeline.arguments(run_threads="2") == ["--input.edges=/e", "--run.threads=2"]
+    arguments = pipeline.arguments(run_threads="2")
+    assert arguments[0] == "--input.edges=/e" and arguments[-1] == "--run.threads=2"
 
 
 def test_time_left():

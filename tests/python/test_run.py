@@ -1,5 +1,6 @@
 """What the Python package gives is what the files hold."""
 
+import re
 import weakref
 
 import coden
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from handmade_run import HandmadeRun, embedding_columns
-from small_run import embed
+from small_run import call, embed
 
 
 @pytest.fixture
@@ -65,6 +66,25 @@ def test_at_prediction_is_the_snapshot_taken_there(tmp_path):
         assert (row["prediction"], row["at_prediction"]) == (prediction, True)
     with pytest.raises(coden.RunError, match="has no prediction 4: it has 1 to 3$"):
         run.at_prediction(4)
+
+
+def test_settings_of_a_trained_run_go_by_their_keys(tmp_path):
+    folder = embed(tmp_path)
+    nodes = np.arange(50) * 7919 % 1009
+    pq.write_table(pa.table({"node": nodes, "label": nodes % 3}), tmp_path / "labels.parquet")
+    call(
+        *[
+            "train",
+            folder / "_coden" / "settings.ini",
+            "--input.labels",
+            tmp_path / "labels.parquet",
+        ],
+        *["--train.model", "coden-s", "--train.epochs", "2", "--run.seed", "5"],
+    )
+    settings = coden.load(folder).settings
+    assert settings["train.model"] == "coden-s" and settings["run.seed"] == "5"
+    assert settings["input.random_seed"] == "0" and settings["embed.alpha"] == "0.2"
+    assert all(re.fullmatch(r"[a-z]+\.[a-z_]+", key) for key in settings), settings
 
 
 def test_settings_keep_what_stands_behind_the_first_sign(small):

@@ -30,7 +30,7 @@ class NodeFeaturesTest : public ::testing::Test {
     input.features = features;
     input.feature_updates = updates;
     input.batch_rows = 2;
-    return NodeFeatures::Open(input, /*seed=*/1, *nodes_);
+    return NodeFeatures::Open(input, *nodes_);
   }
   arrow::Result<NodeFeatures> OpenList(const std::string& nodes,
                                        const std::string& vectors) {
@@ -159,7 +159,8 @@ TEST_F(NodeFeaturesTest, DrawsRandomFeaturesFromTheIdAlone) {
   std::vector<NodeId> ignored;
   const auto draw = [&](const std::string& order, std::uint64_t seed) {
     SetUp();
-    const auto features = NodeFeatures::Open(input, seed, *nodes_).ValueOrDie();
+    input.random_seed = seed;
+    const auto features = NodeFeatures::Open(input, *nodes_).ValueOrDie();
     CODEN_EXPECT_OK(nodes_->Encode(*ArrayOf(arrow::int64(), order), &ignored));
     return All(features);
   };

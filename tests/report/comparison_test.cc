@@ -11,8 +11,8 @@ namespace {
 RunSummary Summary(const std::string& name, const std::string& model, int num_runs) {
   RunSummary run;
   run.name = name;
-  run.settings_ini =
-      "[run]\ndirectory = out/" + name + "\nseed = 7\n\n[train]\nmodel = " + model + "\n";
+  run.settings = {{"run", {{"directory", "out/" + name}, {"seed", "7"}}},
+                  {"train", {{"model", model}}}};
   run.quality = SummarizeMicroF1(*sample_run::Metrics(num_runs, 4)).ValueOrDie();
   run.num_snapshots = 12;
   run.stages = {{"read", "", "", 0.5, 3'000'000}, {"train", "", "", 2.0, 9'000'000}};
@@ -50,7 +50,7 @@ TEST(Comparison, PutsFiguresSideBySide) {
 
 TEST(Comparison, ListsSettingsThatDiffer) {
   RunSummary other = Summary("b", "coden-s", 1);
-  other.settings_ini += "[input]\nedges = s3://key:secret@bucket/log\n";
+  other.settings.push_back({"input", {{"edges", "s3://key:secret@bucket/log"}}});
   const ResultsTable table = Compare({Summary("a", "coden", 1), other}).settings;
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(table.rows[0],

@@ -22,7 +22,7 @@ HtmlPage Sample() {
   table.rows = {{std::string("s3://key:secret@bucket"), std::int64_t{3}}};
   page.sections = {{"Section", "A sentence.", {chart}, {table}}};
   page.notes = {"a note"};
-  page.settings_ini = "[run]\nseed = 7\n";
+  page.settings = {{"run", {{"seed", "7"}}}};
   page.versions = {{"coden", "0.1.0"}};
   return page;
 }

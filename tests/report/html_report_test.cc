@@ -5,7 +5,6 @@
 #include "coden/pipeline/error.h"
 #include "report/epoch_log_internal.h"
 #include "report/flow_picture_internal.h"
-#include "report/ini_sections_internal.h"
 #include "report/page_checks.h"
 #include "report/sample_run.h"
 
@@ -82,7 +81,7 @@ TEST(HtmlReport, EscapesEveryText) {
   const std::string hostile = "</style><script>alert('x')</script>\"'\x01\xff]]>";
   ReportInputs inputs = sample_run::Report();
   inputs.title = hostile;
-  inputs.settings_ini = "[" + hostile + "]\n" + hostile + " = " + hostile + "\n";
+  inputs.settings = {{hostile, {{hostile, hostile}}}};
   inputs.stages = {{hostile, hostile, hostile, 1.0}};
   inputs.notes = {hostile};
   inputs.inputs = {{hostile, hostile}};
@@ -102,7 +101,7 @@ TEST(HtmlReport, MasksCredentials) {
   const std::string uri = "s3://key:secret@bucket/log";
   ReportInputs inputs;
   inputs.title = uri;
-  inputs.settings_ini = "[input]\nedges = " + uri + "\n";
+  inputs.settings = {{"input", {{"edges", uri}}}};
   inputs.stages = {{"read", uri, uri, 1.0}};
   inputs.notes = {uri};
   inputs.inputs = {{"edges", uri}};
@@ -173,22 +172,12 @@ TEST(HtmlReport, ManyCurvesBecomeOneWithItsSpread) {
 TEST(HtmlReport, SigmaGrowsAndFallsBackAtEverySnapshot) {
   ReportInputs inputs;
   inputs.schedule = sample_run::ScheduleTable(/*num_predictions=*/1, /*num_between=*/0);
-  inputs.settings_ini = "[sample]\nlambda = 0.1\n";
+  inputs.settings = {{"sample", {{"lambda", "0.1"}}}};
   const nlohmann::json sigma = ChartOf(Make(inputs), "sigma");
   EXPECT_EQ(sigma["x"], nlohmann::json({2000, 3200, 3200, 4400, 4400}));
   EXPECT_EQ(sigma["series"][0]["y"], nlohmann::json({0, 0.1003, 0, 0.03, 0}));
   EXPECT_EQ(sigma["series"][2]["at"], nlohmann::json({3}));
   EXPECT_EQ(sigma["levels"][0]["value"], 0.1);
-}
-
-TEST(IniSections, SplitsWhatToIniWrites) {
-  const auto sections =
-      IniSections("# note\n[run]\nseed = 7\n\n[input]\nedges = a=b\nodd");
-  ASSERT_EQ(sections.size(), 2u);
-  EXPECT_EQ(FindIniSetting(sections, "run", "seed"), "7");
-  EXPECT_EQ(FindIniSetting(sections, "input", "edges"), "a=b");
-  EXPECT_EQ(FindIniSetting(sections, "input", "odd"), "");
-  EXPECT_EQ(FindIniSetting(sections, "run", "edges"), "");
 }
 
 }  // namespace

@@ -176,14 +176,18 @@ inline std::shared_ptr<arrow::Table> Work(int num_snapshots) {
   return arrow::Table::Make(arrow::schema(fields), columns);
 }
 
+inline std::vector<IniSection> Sections(const std::string& ini) {
+  return ParseIni(ini, "settings.ini").ValueOrDie();
+}
+
 inline ReportInputs Report() {
   ReportInputs inputs;
   inputs.title = "citations by year";
-  inputs.settings_ini =
+  inputs.settings = Sections(
       "[run]\ndirectory = out/citations\nseed = 7\nthreads = 0\n\n"
       "[input]\nedges = data/citations/edges.parquet\nfeatures = \nlabels = l.parquet\n\n"
       "[sample]\nbound = relative\nlambda = 0.1\nmax_per_interval = 0\n\n"
-      "[embed]\nalpha = 0.2\nepsilon = 1e-07\npropagation = mass\n";
+      "[embed]\nalpha = 0.2\nepsilon = 1e-07\npropagation = mass\n");
   inputs.stages = {{"read", "236,894 rows", "236,894 events", 0.31, 41'000'000},
                    {"partition", "236,894 events", "26 batches", 0.02},
                    {"sample", "26 batches", "147 snapshots", 0.14},

@@ -32,7 +32,8 @@ class EmbedderRun {
     EXPECT_TRUE(nodes_->Encode(*ids.Finish().ValueOrDie(), &ignored).ok());
     InputOptions input;
     input.random_features = num_columns;
-    features_ = NodeFeatures::Open(input, seed, *nodes_).ValueOrDie();
+    input.random_seed = seed;
+    features_ = NodeFeatures::Open(input, *nodes_).ValueOrDie();
     std::mt19937 random(seed);
     for (int i = 0; i < num_events; ++i) {
       // Not every node has an event by the first snapshots.

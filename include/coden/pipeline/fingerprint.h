@@ -37,6 +37,10 @@ arrow::Status CheckInputsStay(const Settings& settings,
 /// The settings that decide the embedding, as `key = value` lines.
 std::string EmbedParameters(const Settings& settings);
 
+/// The settings that decide the training, beyond those of the embedding, as `key = value`
+/// lines.
+std::string TrainParameters(const Settings& settings);
+
 /// How the inputs of an earlier run relate to those of now.
 struct InputChange {
   bool grown = false;  ///< some files are new or other; the old rows may all be there

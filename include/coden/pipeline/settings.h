@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/status.h>
@@ -12,6 +13,7 @@
 #include "coden/experiment/experiment_options.h"
 #include "coden/graph/graph_options.h"
 #include "coden/partition/partition_options.h"
+#include "coden/pipeline/ini_text.h"
 #include "coden/pipeline/option.h"
 #include "coden/read/input_options.h"
 #include "coden/report/report_options.h"
@@ -58,9 +60,21 @@ arrow::Status Set(Settings& settings, std::string_view key, std::string_view val
 /// Check the rules that concern more than one setting.
 arrow::Status Validate(const Settings& settings);
 
-/// Write the settings of `sections` (all of them if empty) as an ini file.
-std::string ToIni(const Settings& settings,
-                  std::span<const std::string_view> sections = {});
+/// Every setting with its value, by section.
+std::vector<IniSection> SettingSections(const Settings& settings);
+
+/// Write every setting as a pipeline file.
+std::string ToIni(const Settings& settings);
+
+/// A setting as a manifest records it, in a line `section.key = value`.
+struct SettingLine {
+  std::string key;
+  std::string value;
+};
+std::vector<SettingLine> ReadSettingLines(std::string_view text);
+
+/// A pipeline file with every setting at its default, and what it means in comments.
+std::string CommentedIni();
 
 /// The reference page docs/settings.md.
 std::string SettingsReference();

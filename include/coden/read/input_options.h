@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace coden {
@@ -15,6 +16,7 @@ struct InputOptions {
   std::string split;
   std::string feature_updates;
   int random_features = 0;
+  std::uint64_t random_seed = 0;
   std::string from;   ///< empty: from the first row
   std::string until;  ///< empty: to the last row
 

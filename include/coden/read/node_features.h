@@ -37,8 +37,8 @@ class NodeFeatures {
   ///
   /// Where `known_rows` rows of the features were there before, known_hash() tells
   /// whether they are what they were.
-  static arrow::Result<NodeFeatures> Open(const InputOptions& input, std::uint64_t seed,
-                                          NodeIdMap& nodes, std::int64_t known_rows = 0);
+  static arrow::Result<NodeFeatures> Open(const InputOptions& input, NodeIdMap& nodes,
+                                          std::int64_t known_rows = 0);
 
   /// Columns of a vector.
   int width() const { return width_; }
@@ -87,7 +87,6 @@ class NodeFeatures {
   std::vector<float> RandomVector(NodeId node, const NodeIdMap& nodes) const;
 
   InputOptions input_;
-  std::uint64_t seed_ = 0;
   int width_ = 0;
   std::vector<NodeId> row_nodes_;
   std::vector<float> largest_;  // by node; kNoRow where it has no row

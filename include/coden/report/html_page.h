@@ -5,6 +5,7 @@
 
 #include <arrow/result.h>
 
+#include "coden/pipeline/ini_text.h"
 #include "coden/report/chart.h"
 #include "coden/report/results_table.h"
 
@@ -29,7 +30,7 @@ struct HtmlPage {
   std::string title, summary;
   std::vector<PageSection> sections;
   std::vector<std::string> notes;
-  std::string settings_ini;  ///< as ToIni wrote it; empty: no section
+  std::vector<IniSection> settings;  ///< empty: no section about them
   std::vector<NamedText> versions;
 };
 

@@ -17,7 +17,7 @@ namespace coden {
 /// inputs give equal bytes.
 struct ReportInputs {
   std::string title = "coden run";
-  std::string settings_ini;         ///< as ToIni wrote it
+  std::vector<IniSection> settings;
   std::vector<StageFigure> stages;  ///< in flow order
   std::vector<std::string> notes;   ///< rows dropped or counted, one sentence each
   std::vector<NamedText> inputs;    ///< what was read: name, then path and size
