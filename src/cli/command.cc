@@ -10,6 +10,8 @@ namespace coden {
 std::vector<Command> AllCommands() {
   const std::vector<FlagSection> settings = {{"Settings:", SettingFlags()}};
   return {
+      {"init", "--edges LOG [--out PIPELINE.ini]",
+       "write a pipeline file for given inputs", InitFlags(), InitCommand},
       {"run", "[PIPELINE.ini]", "run all stages, from the edge log to the report",
        settings, RunCommand},
       {"plan", "[PIPELINE.ini]",

@@ -51,6 +51,8 @@ arrow::Result<TableFormat> FormatFrom(const CommandLine& line);
 std::string RenderAll(std::span<const ResultsTable> tables, TableFormat format);
 
 /// The commands, one file each.
+arrow::Status InitCommand(const CommandLine& line, const RunContext& context,
+                          std::string* output);
 arrow::Status RunCommand(const CommandLine& line, const RunContext& context,
                          std::string* output);
 arrow::Status ScheduleCommand(const CommandLine& line, const RunContext& context,
@@ -81,6 +83,9 @@ arrow::Status InspectCommand(const CommandLine& line, const RunContext& context,
                              std::string* output);
 arrow::Status SettingsCommand(const CommandLine& line, const RunContext& context,
                               std::string* output);
+
+/// The flags of `coden init`: every setting, and short names for some.
+std::vector<FlagSection> InitFlags();
 
 /// The flags of `coden plan`: every setting, and those of slices.
 std::vector<FlagSection> PlanFlags();

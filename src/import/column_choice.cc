@@ -1,7 +1,7 @@
 #include "import/column_choice_internal.h"
 
 #include <algorithm>
-#include <cctype>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -11,30 +11,6 @@
 namespace coden::importing {
 
 namespace {
-
-using NameList = std::span<const std::string_view>;
-
-// The first name that a header has wins.
-constexpr std::string_view kSrcNames[] = {
-    "src", "source", "from", "user_id", "user", "sender", "fromnodeid", "source_id", "u"};
-constexpr std::string_view kDstNames[] = {
-    "dst",      "target",   "to",        "destination", "item_id", "item",
-    "receiver", "tonodeid", "target_id", "v",           "i"};
-constexpr std::string_view kTimeNames[] = {"time", "timestamp", "ts",
-                                           "date", "datetime",  "t"};
-constexpr std::string_view kOpNames[] = {"op"};
-
-int FindGuess(std::span<const std::string> names, NameList guesses) {
-  for (const std::string_view guess : guesses) {
-    for (std::size_t column = 0; column < names.size(); ++column) {
-      std::string lower = names[column];
-      std::transform(lower.begin(), lower.end(), lower.begin(),
-                     [](unsigned char letter) { return std::tolower(letter); });
-      if (lower == guess) return static_cast<int>(column);
-    }
-  }
-  return kNoColumn;
-}
 
 std::string ListColumns(const TextFormat& format) {
   std::string text;
@@ -68,9 +44,9 @@ class Chooser {
 
   // The column that was asked for, or the guess by names.
   arrow::Result<int> Choose(std::string_view flag, const std::string& wish,
-                            NameList guesses) {
+                            std::optional<ColumnRole> role) {
     if (wish == "none") return kNoColumn;
-    int column = FindGuess(format_.names, guesses);
+    int column = role ? GuessColumn(format_.names, *role) : kNoColumn;
     if (wish != "auto") {
       ARROW_ASSIGN_OR_RAISE(column, ByNameOrNumber(format_, flag, wish, name_));
     }
@@ -116,8 +92,8 @@ class Chooser {
 }  // namespace
 
 bool NamesBothEnds(std::span<const std::string> names) {
-  return FindGuess(names, kSrcNames) != kNoColumn &&
-         FindGuess(names, kDstNames) != kNoColumn;
+  return GuessColumn(names, ColumnRole::kSource) != kNoColumn &&
+         GuessColumn(names, ColumnRole::kTarget) != kNoColumn;
 }
 
 arrow::Result<ColumnChoice> ChooseColumns(const TextFormat& format,
@@ -125,18 +101,22 @@ arrow::Result<ColumnChoice> ChooseColumns(const TextFormat& format,
                                           const std::string& name) {
   Chooser chooser(format, name);
   ColumnChoice choice;
-  ARROW_ASSIGN_OR_RAISE(choice.label, chooser.Choose("label", options.label, {}));
-  ARROW_ASSIGN_OR_RAISE(choice.op, chooser.Choose("op", options.op, kOpNames));
+  ARROW_ASSIGN_OR_RAISE(choice.label,
+                        chooser.Choose("label", options.label, std::nullopt));
+  ARROW_ASSIGN_OR_RAISE(choice.op, chooser.Choose("op", options.op, ColumnRole::kOp));
   const bool by_row =
       options.time == "row" &&
       std::find(format.names.begin(), format.names.end(), "row") == format.names.end();
   if (by_row) {
     choice.time = kRowNumber;
   } else {
-    ARROW_ASSIGN_OR_RAISE(choice.time, chooser.Choose("time", options.time, kTimeNames));
+    ARROW_ASSIGN_OR_RAISE(choice.time,
+                          chooser.Choose("time", options.time, ColumnRole::kTime));
   }
-  ARROW_ASSIGN_OR_RAISE(choice.src, chooser.Choose("src", options.src, kSrcNames));
-  ARROW_ASSIGN_OR_RAISE(choice.dst, chooser.Choose("dst", options.dst, kDstNames));
+  ARROW_ASSIGN_OR_RAISE(choice.src,
+                        chooser.Choose("src", options.src, ColumnRole::kSource));
+  ARROW_ASSIGN_OR_RAISE(choice.dst,
+                        chooser.Choose("dst", options.dst, ColumnRole::kTarget));
   if (choice.src == kNoColumn && !format.header) choice.src = chooser.FirstFree();
   if (choice.dst == kNoColumn && !format.header) choice.dst = chooser.FirstFree();
   if (choice.src == kNoColumn) return chooser.Unknown("source", "src");

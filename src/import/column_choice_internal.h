@@ -8,14 +8,14 @@
 #include <arrow/result.h>
 
 #include "import/text_format_internal.h"
+#include "read/column_guess_internal.h"
 
 namespace coden::importing {
 
-/// Places of the columns in a row, from 0.
-inline constexpr int kNoColumn = -1;
 /// In place of a time: the number of the row.
 inline constexpr int kRowNumber = -2;
 
+/// Places of the columns in a row, from 0.
 struct ColumnChoice {
   int src = kNoColumn;  ///< or the node of a label
   int dst = kNoColumn;
