@@ -216,6 +216,7 @@ def for_small_data(line):
         "FILE": ["jodie.csv" if "jodie" in words else "e.csv"],
         "FILE.csv": ["e.csv"],
         "FOLDER": ["tgl"],
+        "LOG": ["data/edges.parquet"],
     }
     found = []
     for word in words:
@@ -224,7 +225,9 @@ def for_small_data(line):
         found += ["small.ini"] if word.endswith(".ini") else given.get(word, [word])
     if command in ("schedule", "commit") or "--embed.columns" in found:
         found += ["--run.directory", "runs/slices"]
-    if command in ("import", "generate"):
+    if command == "init":
+        found = ["made.ini" if word == "made" else word for word in found]
+    if command in ("import", "generate", "init"):
         found += ["--force"]
     return found
 

@@ -150,7 +150,8 @@ def test_unsorted_log(coden, tables, within):
 
 
 def test_what_cannot_be_told_is_left_open(coden, tables, tmp_path):
-    log = tables.write("e", a=tables.src, b=tables.dst, moment=pa.array(tables.time, pa.date32()))
+    days = pa.array(tables.time.astype("int32")).cast(pa.date32())
+    log = tables.write("e", a=tables.src, b=tables.dst, moment=days)
     x = tables.write("x", node=tables.nodes, numbers=tables.vectors)
     y = tables.write("y", vertex=tables.nodes, label=tables.labels)
     flags = ["--edges", log, "--features", x, "--labels", y, "--directory", tmp_path / "run"]
