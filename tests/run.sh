@@ -1,16 +1,30 @@
 #!/usr/bin/env bash
 # Everything that must hold: set up, build, check the sources, run all tests.
 #
-#     tests/run.sh [--quick]     --quick leaves out what takes more than a minute
+#     tests/run.sh              everything, about half an hour
+#     tests/run.sh --quick      without lint and the tests that take more than a minute
+#     tests/run.sh --help       this text
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pytest_options=()
 check_options=(--tidy)
-if [[ ${1:-} == --quick ]]; then
-  pytest_options=(-m "not slow")
-  check_options=()
-fi
+for argument in "$@"; do
+  case $argument in
+    -h | --help)
+      sed -n '2,/^set /{s/^# \{0,1\}//p}' tests/run.sh
+      exit 0
+      ;;
+    --quick)
+      pytest_options=(-m "not slow")
+      check_options=()
+      ;;
+    *)
+      echo "run.sh: unknown argument '$argument'; tests/run.sh --help lists them" >&2
+      exit 2
+      ;;
+  esac
+done
 
 echo "== Set up ==" >&2
 bash tools/setup.sh

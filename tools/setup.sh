@@ -5,8 +5,20 @@
 # from wheels in .venv beside the build, and what the report is drawn with from npm into
 # .venv/node. Nothing else is written. A second call finds everything in place and installs
 # nothing.
+#
+#     tools/setup.sh            takes no arguments
+#     tools/setup.sh --help     this text
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if (($#)); then
+  if [[ $1 == -h || $1 == --help ]]; then
+    sed -n '2,/^set /{s/^# \{0,1\}//p}' tools/setup.sh
+    exit 0
+  fi
+  echo "setup: unknown argument '$1'; tools/setup.sh takes none" >&2
+  exit 2
+fi
 
 packages=(
   g++ pkg-config ninja-build python3 python3-venv
