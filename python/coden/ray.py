@@ -153,7 +153,7 @@ class Driver:
             planned = json.loads(plan.stdout)["slices"]
             cuts = {Columns.parse(slice["columns"]): slice for slice in planned}
             needs = {
-                columns: (float(slice["seconds"]), int(float(slice["memory_mb"]) * 1e6))
+                columns: (float(slice["seconds"]), int(slice["memory_bytes"]))
                 for columns, slice in cuts.items()
             }
         except (ValueError, KeyError, TypeError) as error:

@@ -15,8 +15,9 @@ from typing import Any, Protocol
 from coden import ray_task
 from coden.errors import one_line
 
-HOPELESS = (2, 3, 4, 5)
-"""Exit codes that another attempt ends with as well: usage, input, resources, corruption."""
+HOPELESS = (2, 3, 4, 5, 7)
+"""Exit codes that another attempt ends with as well: usage, input, resources, corruption, and a
+run made from other inputs or settings."""
 LAST_LINES = 12
 POLL_SECONDS = 0.1
 LONGEST_PAUSE = 30.0
@@ -186,9 +187,9 @@ class Cluster:
             return "its worker was lost"
         code = attempt.end[0]
         if code in HOPELESS:
-            prefix = "coden: error: "
-            errors = [line for line in attempt.lines if line.startswith(prefix)]
-            said = errors[-1].removeprefix(prefix) if errors else f"exit code {code}"
+            parts = [line.partition("coden: error: ") for line in attempt.lines]
+            errors = [message for _, prefix, message in parts if prefix]
+            said = errors[-1] if errors else f"exit code {code}"
             raise TaskFailed(code, f"{attempt.task.name} on {attempt.node}: {said}")
         if code < 0:
             return f"the program was killed by {signal.Signals(-code).name}"

@@ -156,7 +156,7 @@ arrow::Status PredictionClock::Finish(std::vector<Mark>* marks) {
   const bool by_count = options_.times.empty() && options_.width == 0;
   if (options_.unfinished == UnfinishedInterval::kWait && !by_count && started_) {
     if (num_predictions_ > 0) return arrow::Status::OK();
-    return UsageError(
+    return UnavailableError(
         "no prediction time has passed yet, so there is nothing to predict; wait for "
         "more "
         "rows, or set `partition.unfinished = predict`: the log ends at ",

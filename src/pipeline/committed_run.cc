@@ -59,8 +59,7 @@ arrow::Result<CommittedRun> CommittedRun::Open(const Settings& settings,
   ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(store));
   const PartRecord* part = manifest ? manifest->Find(kEmbedPart) : nullptr;
   if (part == nullptr) {
-    return UsageError("there are no snapshots in '", store.Show(),
-                      "': run `coden run` or `coden embed` first");
+    return NotInRun(store, "embedding", "`coden run` or `coden embed`");
   }
   ARROW_ASSIGN_OR_RAISE(const std::string text, store.ReadText(RunLayout::kProgress));
   ARROW_ASSIGN_OR_RAISE(run.progress,

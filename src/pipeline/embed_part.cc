@@ -226,7 +226,7 @@ class EmbedPart {
         list += (list.empty() ? "" : ", ") + std::to_string(columns.begin) + ":" +
                 std::to_string(columns.end);
       }
-      return UsageError(
+      return UnavailableError(
           "not all columns of the schedule in '", store_.Show(),
           "' are embedded yet; `coden embed --embed.columns A:B` does: ", list);
     }
@@ -280,22 +280,22 @@ arrow::Status AnotherRun(const RunStore& store, const Settings& settings,
                          const PartRecord& existing) {
   std::string why = DifferingSettings(EmbedParameters(settings), existing.parameters);
   if (why.empty()) why = "it was made by coden " + existing.version;
-  return UsageError("'", store.Show(),
-                    "' holds a run with other settings; choose another `run.directory`, "
-                    "or rebuild it with --force: ",
-                    why);
+  return HistoryError(
+      "'", store.Show(),
+      "' holds a run with other settings; choose another `run.directory`, "
+      "or rebuild it with --force: ",
+      why);
 }
 
 arrow::Status CheckScheduled(const RunStore& store, const Fingerprints& prints,
                              const PartRecord* embed) {
   if (embed == nullptr) {
-    return UsageError("there is no schedule in '", store.Show(),
-                      "': run `coden schedule` first");
+    return NotInRun(store, "schedule", "`coden schedule`");
   }
   if (embed->fingerprint == prints.embed) return arrow::Status::OK();
-  return UsageError("settings or inputs are not those that '", store.Show(),
-                    "' was scheduled with; give them back, or start again with `coden "
-                    "schedule --force`");
+  return HistoryError("settings or inputs are not those that '", store.Show(),
+                      "' was scheduled with; give them back, or start again with `coden "
+                      "schedule --force`");
 }
 
 arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> parts,
@@ -326,10 +326,10 @@ arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
   }
   InputChange change = CompareInputs(existing.inputs, prints.embed_inputs);
   if (!change.lost.empty()) {
-    return UsageError("the history of the run in '", store.Show(),
-                      "' has changed; give it back, choose another `run.directory`, or "
-                      "rebuild with --force: ",
-                      change.lost);
+    return HistoryError("the history of the run in '", store.Show(),
+                        "' has changed; give it back, choose another `run.directory`, or "
+                        "rebuild with --force: ",
+                        change.lost);
   }
   // Other prediction times make the log go on without a new row.
   change.grown = change.grown || existing.parameters != EmbedParameters(settings);

@@ -182,7 +182,7 @@ arrow::Status CheckInputsStay(const Settings& settings,
           found->second->modified == known.modified) {
         continue;
       }
-      return arrow::Status::Invalid(
+      return UnavailableError(
           "an input changed while it was read; leave it alone and run again: '", shown,
           "', file '", known.name, "'");
     }

@@ -23,7 +23,8 @@ namespace coden {
 namespace {
 
 // Make the run directory ready for writing; refuse one that holds something else.
-arrow::Result<std::shared_ptr<RunStore>> OpenForWriting(const std::string& directory) {
+arrow::Result<std::shared_ptr<RunStore>> OpenForWriting(const std::string& directory,
+                                                        Goal goal) {
   if (directory.empty()) {
     return UsageError("there is nowhere to write: set `run.directory`");
   }
@@ -32,6 +33,11 @@ arrow::Result<std::shared_ptr<RunStore>> OpenForWriting(const std::string& direc
   const bool is_run = std::any_of(names.begin(), names.end(), [](const auto& name) {
     return name.starts_with(std::string(RunLayout::kCommits) + "/");
   });
+  // These go on with a run: a folder that holds none is left as it is.
+  if (goal == Goal::kTrain && !is_run)
+    return NotInRun(*store, "embedding", "`coden run` or `coden embed`");
+  if (goal == Goal::kCommit && !is_run)
+    return NotInRun(*store, "schedule", "`coden schedule`");
   if (!names.empty() && !is_run) {
     return UsageError(
         "`run.directory` holds files that are not a run's; choose an empty or new "
@@ -111,7 +117,8 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   if (request.ranks != nullptr && request.ranks->rank() > 0)
     return AssistTraining(settings, request, context);
 
-  ARROW_ASSIGN_OR_RAISE(const auto store, OpenForWriting(settings.run.directory));
+  ARROW_ASSIGN_OR_RAISE(const auto store,
+                        OpenForWriting(settings.run.directory, request.goal));
   ARROW_ASSIGN_OR_RAISE(const auto lock, RunLock::Take(*store));
   ARROW_ASSIGN_OR_RAISE(Manifest manifest, LoadAndRecover(*store, request));
   ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
@@ -131,7 +138,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
     ARROW_ASSIGN_OR_RAISE(saved_training, train_part.Saved());
   }
   if (request.resume && saved_training.empty()) {
-    return UsageError("there is no interrupted training with these settings in '",
+    return InputError("there is no interrupted training with these settings in '",
                       store->Show(), "'; leave out --resume to start one");
   }
   const bool wants_training =

@@ -79,8 +79,7 @@ class PredictPart {
 
  private:
   arrow::Status NoModel() const {
-    return UsageError("there is no model to predict with in '", store_->Show(),
-                      "': train one first with `coden run` or `coden train`");
+    return NotInRun(*store_, "trained model", "`coden run` or `coden train`");
   }
 
   arrow::Status LoadParts() {
@@ -129,10 +128,11 @@ class PredictPart {
     const std::string keys =
         DifferingSettings(EmbedParameters(settings_), embedded.parameters);
     if (!keys.empty()) {
-      return UsageError("the model in '", store_->Show(),
-                        "' was trained on snapshots with other settings; give them back, "
-                        "or make the run anew with `coden run --force`: ",
-                        keys);
+      return HistoryError(
+          "the model in '", store_->Show(),
+          "' was trained on snapshots with other settings; give them back, "
+          "or make the run anew with `coden run --force`: ",
+          keys);
     }
     ARROW_RETURN_NOT_OK(CheckInputsAgree(settings_.input, settings_.graph.events));
     ARROW_ASSIGN_OR_RAISE(prints_, ComputeFingerprints(settings_, manifest_,
@@ -155,7 +155,7 @@ class PredictPart {
       changed = missing(prints_.train_inputs, trained_.inputs);
       if (changed == prints_.train_inputs.end()) return arrow::Status::OK();
     }
-    return UsageError(
+    return HistoryError(
         "the labels have changed since the model was trained, and it reads them "
         "(`train.label_columns`); give them back, or train anew with `coden run`: '",
         changed->name, "' of `input.", changed->role, "`");

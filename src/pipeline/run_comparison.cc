@@ -64,15 +64,12 @@ arrow::Result<RunComparison> CompareRuns(const std::vector<std::string>& directo
   std::vector<std::string> shown;
   for (const std::string& directory : directories) {
     ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(directory));
-    ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
-    if (!manifest) {
-      return UsageError("there is no run to compare in '", store->Show(), "'");
-    }
+    ARROW_ASSIGN_OR_RAISE(const Manifest manifest, LoadRun(*store));
     if (std::find(shown.begin(), shown.end(), store->Show()) != shown.end()) {
       return UsageError("a run cannot be compared with itself: '", store->Show(), "'");
     }
     shown.push_back(store->Show());
-    ARROW_ASSIGN_OR_RAISE(RunSummary run, Summarize(*store, *manifest));
+    ARROW_ASSIGN_OR_RAISE(RunSummary run, Summarize(*store, manifest));
     runs.push_back(std::move(run));
   }
   NameRuns(runs, shown);

@@ -15,7 +15,7 @@ constexpr std::string_view kWaysOut =
     "; give it back as it was, choose another `run.directory`, or rebuild with --force";
 
 arrow::Status ChangedHistory(std::string_view what) {
-  return UsageError("the history of the run has changed: ", what, kWaysOut);
+  return HistoryError("the history of the run has changed: ", what, kWaysOut);
 }
 
 // The hash of the events of one segment, as they are now.
@@ -76,10 +76,10 @@ arrow::Status CheckHistory(const Settings& settings, RunInputs& inputs,
     const NodeId node = row_nodes[row];
     if (node < static_cast<NodeId>(inputs.saved.size()) &&
         inputs.saved[node].sampled.seen) {
-      return UsageError("'", settings.input.features, "', row ", row,
-                        ": the node was there before without features; give them as "
-                        "`input.feature_updates`, or rebuild with --force: ",
-                        inputs.nodes->Show(node));
+      return HistoryError("'", settings.input.features, "', row ", row,
+                          ": the node was there before without features; give them as "
+                          "`input.feature_updates`, or rebuild with --force: ",
+                          inputs.nodes->Show(node));
     }
   }
   ARROW_ASSIGN_OR_RAISE(auto updates, inputs.features.OpenUpdates(*inputs.nodes));

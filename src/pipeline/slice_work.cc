@@ -48,9 +48,9 @@ arrow::Status CheckStillOpen(const RunStore& store, const std::string& schedule)
   const PartRecord* embed = manifest ? manifest->Find(kEmbedPart) : nullptr;
   if (embed != nullptr && !embed->complete && ScheduleId(*embed) == schedule)
     return arrow::Status::OK();
-  return arrow::Status::Invalid("the run in '", store.Show(),
-                                "' has gone on without this slice: its schedule is no "
-                                "longer the one that the slice was made for");
+  return UnavailableError("the run in '", store.Show(),
+                          "' has gone on without this slice: its schedule is no "
+                          "longer the one that the slice was made for; run again");
 }
 
 }  // namespace

@@ -14,17 +14,16 @@ namespace coden {
 arrow::Status CheckSnapshots(const RunStore& store, const Settings& settings,
                              const Fingerprints& prints, const PartRecord* embedded) {
   if (embedded == nullptr) {
-    return UsageError("there are no snapshots to train on in '", store.Show(),
-                      "': run `coden run` or `coden embed` first");
+    return NotInRun(store, "embedding", "`coden run` or `coden embed`");
   }
   if (!embedded->complete) {
-    return UsageError("the snapshots in '", store.Show(),
+    return InputError("the snapshots in '", store.Show(),
                       "' are not complete; go on with `coden embed` or `coden run`");
   }
   if (embedded->fingerprint != prints.embed) {
     const std::string keys =
         DifferingSettings(EmbedParameters(settings), embedded->parameters);
-    return UsageError(
+    return HistoryError(
         "the snapshots in '", store.Show(),
         "' were made from other settings or inputs, and `train` does not "
         "make new ones; use `coden run` for a longer log, `coden run --force` "

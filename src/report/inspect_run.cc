@@ -23,19 +23,20 @@ arrow::Status AddSchedule(const RunStore& store, const FileRecord& file,
   }
   std::int64_t predictions = 0;
   for (const SchedulePoint& point : *schedule) predictions += point.at_prediction;
-  facts->Add("prediction times", predictions);
-  facts->Add("snapshots", static_cast<std::int64_t>(schedule->size()));
+  facts->Add("prediction_times", "prediction times", predictions);
+  facts->Add("snapshots", "snapshots", static_cast<std::int64_t>(schedule->size()));
   if (schedule->empty()) return arrow::Status::OK();
-  facts->Add("first snapshot at", schedule->front().time);
-  facts->Add("last snapshot at", schedule->back().time);
-  facts->Add("events", schedule->back().events);
-  facts->Add("nodes", schedule->back().num_nodes);
-  facts->Add("edges", schedule->back().num_edges);
+  facts->Add("first_snapshot_time", "first snapshot at", schedule->front().time);
+  facts->Add("last_snapshot_time", "last snapshot at", schedule->back().time);
+  facts->Add("events", "events", schedule->back().events);
+  facts->Add("nodes", "nodes", schedule->back().num_nodes);
+  facts->Add("edges", "edges", schedule->back().num_edges);
   return arrow::Status::OK();
 }
 
 ResultsTable PartsTable(const Manifest& manifest) {
   ResultsTable table;
+  table.key = "parts";
   table.title = "Parts";
   table.columns = {{"part", "part"},
                    {"files", "files", ColumnType::kInteger},
@@ -52,6 +53,7 @@ ResultsTable PartsTable(const Manifest& manifest) {
 
 ResultsTable NotesTable(const Manifest& manifest) {
   ResultsTable table;
+  table.key = "notes";
   table.title = "Notes";
   table.columns = {{"part", "part"}, {"note", "note"}};
   for (const PartRecord& part : manifest.parts) {
@@ -64,12 +66,7 @@ ResultsTable NotesTable(const Manifest& manifest) {
 
 arrow::Result<Tables> InspectRun(const std::string& directory) {
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(directory));
-  ARROW_ASSIGN_OR_RAISE(const auto loaded, LoadManifest(*store));
-  if (!loaded) {
-    return InputError("the run has committed nothing yet; start it again to finish it: '",
-                      store->Show(), "'");
-  }
-  const Manifest& manifest = *loaded;
+  ARROW_ASSIGN_OR_RAISE(const Manifest manifest, LoadRun(*store));
   std::int64_t files = 0;
   std::int64_t bytes = 0;
   std::string settings;
@@ -88,21 +85,22 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
     settings += part.parameters;
   }
 
-  FactsTable facts("Run");
-  facts.Add("directory", store->Show());
-  facts.Add("commits", static_cast<std::int64_t>(manifest.number));
-  facts.Add("complete", std::string(complete ? "yes" : "no: run it again to go on"));
-  if (trained_before)
-    facts.Add("trained", std::string("before the last rows were added"));
-  facts.Add("files", files);
-  facts.Add("bytes", bytes);
+  FactsTable facts("run", "Run");
+  facts.Add("directory", "directory", store->Show());
+  facts.Add("commits", "commits", static_cast<std::int64_t>(manifest.number));
+  facts.Add("complete", complete ? "complete" : "complete (run it again to finish it)",
+            complete);
+  facts.Add("model_is_older", "the model predates the last rows", trained_before);
+  facts.Add("files", "files", files);
+  facts.Add("bytes", "bytes", bytes);
   if (const FileRecord* schedule = manifest.FindFile(RunLayout::kSchedule)) {
     ARROW_RETURN_NOT_OK(AddSchedule(*store, *schedule, &facts));
   }
   if (const FileRecord* file = manifest.FindFile(RunLayout::kMetrics)) {
     ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
     ARROW_ASSIGN_OR_RAISE(const auto summary, SummarizeMicroF1(*metrics));
-    facts.Add("Micro-F1 average", summary.average.micro_f1);
+    facts.Add("micro_f1", "Micro-F1 average %", summary.average.micro_f1,
+              ColumnType::kPercent);
   }
   Tables tables = {facts.Take(), PartsTable(manifest)};
   if (ResultsTable notes = NotesTable(manifest); !notes.rows.empty()) {

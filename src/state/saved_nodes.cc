@@ -55,9 +55,9 @@ arrow::Result<std::vector<SavedNode>> LoadNodes(const RunStore& store, NodeIdMap
   ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, RunLayout::kNodes));
   const auto ids = table->schema()->GetFieldByName("node");
   if (ids != nullptr && !ids->type()->Equals(*nodes.id_type())) {
-    return UsageError("the history of the run has changed: node ids were ",
-                      ids->type()->ToString(), " and are ", nodes.id_type()->ToString(),
-                      "; give them back as they were, or rebuild with --force");
+    return HistoryError("the history of the run has changed: node ids were ",
+                        ids->type()->ToString(), " and are ", nodes.id_type()->ToString(),
+                        "; give them back as they were, or rebuild with --force");
   }
   if (!table->schema()->Equals(*NodesSchema(nodes.id_type()), /*check_metadata=*/false)) {
     return CorruptionError("'", store.Show(RunLayout::kNodes),

@@ -91,9 +91,9 @@ arrow::Status Commit(RunStore& store, Manifest next, Manifest* current) {
   ARROW_ASSIGN_OR_RAISE(const bool published,
                         store.CreateNew(ManifestName(next.number), ManifestText(next)));
   if (!published) {
-    return arrow::Status::Invalid("another process is writing to '", store.Show(),
-                                  "': it published '",
-                                  store.Show(ManifestName(next.number)), "' first");
+    return UnavailableError("another process is writing to '", store.Show(),
+                            "'; wait for it: it published '",
+                            store.Show(ManifestName(next.number)), "' first");
   }
   store.StageFor(next.number + 1);
   ARROW_RETURN_NOT_OK(MoveStaged(store, &next));

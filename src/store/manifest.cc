@@ -214,4 +214,16 @@ arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store) {
   }
 }
 
+arrow::Status NotInRun(const RunStore& store, std::string_view what,
+                       std::string_view commands) {
+  return InputError("there is no ", what, " in '", store.Show(), "'; make it with ",
+                    commands, " first");
+}
+
+arrow::Result<Manifest> LoadRun(const RunStore& store) {
+  ARROW_ASSIGN_OR_RAISE(auto manifest, LoadManifest(store));
+  if (!manifest) return NotInRun(store, "run", "`coden run`");
+  return *std::move(manifest);
+}
+
 }  // namespace coden

@@ -8,6 +8,7 @@
 
 #include <arrow/util/io_util.h>
 
+#include "coden/pipeline/error.h"
 #include "coden/store/run_layout.h"
 
 namespace coden {
@@ -22,8 +23,11 @@ arrow::Result<std::unique_ptr<RunLock>> RunLock::Take(const RunStore& store) {
   }
   std::unique_ptr<RunLock> lock(new RunLock(descriptor));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    return arrow::Status::Invalid("another process is writing to '", store.Show(),
-                                  "'; wait for it, or choose another `run.directory`");
+    if (errno != EWOULDBLOCK) {
+      return arrow::internal::IOErrorFromErrno(errno, "cannot lock '", path, "'");
+    }
+    return UnavailableError("another process is writing to '", store.Show(),
+                            "'; wait for it, or choose another `run.directory`");
   }
   return lock;
 }

@@ -215,7 +215,7 @@ arrow::Result<std::unique_ptr<RankGroup>> JoinRanks(const RankEnvironment& envir
     ranks->Join(environment, std::move(stop), patience);
   } catch (const std::exception& error) {
     const std::string what = error.what();
-    return UsageError(
+    return UnavailableError(
         "the ", environment.size,
         " processes that WORLD_SIZE asks for could not meet at ",
         "MASTER_ADDR:MASTER_PORT within ", patience.count(),

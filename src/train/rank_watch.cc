@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "coden/pipeline/error.h"
+
 namespace coden {
 
 namespace {
@@ -13,7 +15,7 @@ constexpr std::chrono::milliseconds kPollInterval{100};
 }  // namespace
 
 arrow::Status LostRank(int rank, int size) {
-  return arrow::Status::IOError(
+  return UnavailableError(
       "training has stopped because another process of it has ended or cannot be "
       "reached (it may have said why); start all of them again to go on from the last "
       "commit: rank ",

@@ -40,9 +40,8 @@ def coden(*arguments):
 def needs_of(flags, limit):
     """Passes over the log and MB that a plan says an embedding under a limit of MB takes."""
     plan = coden("plan", *flags, "--run.memory_limit", f"{limit}MB", "--format", "json", "--quiet")
-    needs = {row["what"]: row["value"] for row in json.loads(plan)["needs"]}
-    memory = needs["memory"].removesuffix(" MB").replace(",", "")
-    return int(needs["passes of the embedding"]), int(memory)
+    needs = json.loads(plan)["needs"]
+    return needs["passes"], -(-needs["memory_bytes"] // 1_000_000)
 
 
 def limit_for(flags, passes):

@@ -90,7 +90,7 @@ def error_of(outcome, codes, names):
     what = f"{outcome.code}, {outcome.errors!r}"
     assert outcome.code in codes, f"exit code: {what}"
     line = outcome.errors.removesuffix("\n")
-    assert line.startswith("coden: error: ") and line.isprintable(), f"one line: {what}"
+    assert " coden: error: " in line and line.isprintable(), f"one line: {what}"
     assert any(str(name) in line for name in names), f"names no file: {what}"
     return line
 

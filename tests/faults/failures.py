@@ -197,7 +197,7 @@ class Laboratory:
         assert not fault.harmless, f"nobody may notice it: {what}"
         assert outcome.code in CODES.get(fault.effect, ANY_CODE), f"exit code: {what}"
         line = outcome.errors.removesuffix("\n")
-        assert line.startswith("coden: error: ") and line.isprintable(), f"one line: {what}"
+        assert " coden: error: " in line and line.isprintable(), f"one line: {what}"
         if fault.function != "allocate":
             assert re.search(rf"'{self.folder}(/[^']+)?'", line), f"names no file: {what}"
 

@@ -26,9 +26,8 @@ def planned(flags, limit=None):
     limits = ["--run.memory_limit", f"{limit}MB"] if limit else []
     command = [PROGRAM, "plan", *map(str, flags), *limits, "--format", "json", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    needs = {row["what"]: row["value"] for row in json.loads(done.stdout)["needs"]}
-    memory = int(needs["memory"].removesuffix(" MB").replace(",", ""))
-    return memory, int(needs["passes of the embedding"])
+    needs = json.loads(done.stdout)["needs"]
+    return -(-needs["memory_bytes"] // 1_000_000), needs["passes"]
 
 
 def load(folder, scale, edges, columns, say=print):

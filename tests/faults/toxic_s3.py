@@ -141,7 +141,7 @@ class Bucket:
         what = f"{outcome.code}, {outcome.errors!r}"
         assert outcome.code in CODES, f"after {seconds:.0f} s: {what}"
         line = outcome.errors.removesuffix("\n")
-        assert line.startswith("coden: error: ") and line.isprintable(), f"one line: {what}"
+        assert " coden: error: " in line and line.isprintable(), f"one line: {what}"
         coden("verify", self.uri("run"))
         again, _ = self.run()
         assert again.code == 0, f"the next run fails: {again.errors}"

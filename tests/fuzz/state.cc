@@ -307,7 +307,7 @@ class Target {
     if (!status.ok()) CheckRefusal(status);
     const auto nodes = NodeIdMap::Make(arrow::int64()).ValueOrDie();
     const auto saved = LoadNodes(files_.store(), *nodes);
-    if (!saved.ok() && FaultOf(saved.status()) != Fault::kUsage) {
+    if (!saved.ok() && FaultOf(saved.status()) != Fault::kHistory) {
       CheckRefusal(saved.status());
     }
   }

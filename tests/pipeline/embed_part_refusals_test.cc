@@ -37,13 +37,13 @@ class RefusalsTest : public GrowingRun {
 TEST_F(RefusalsTest, AnOldRowThatHasChanged) {
   log_[50].dst = log_[50].dst == 7 ? 14 : 7;
   WriteLog("a.parquet", 0, 160);
-  ExpectRefused(Fault::kUsage, "rows 0 to 659 of the log are not what they were");
+  ExpectRefused(Fault::kHistory, "rows 0 to 659 of the log are not what they were");
 }
 
 TEST_F(RefusalsTest, AnOldRowThatHasChangedBesideNewOnes) {
   log_[650].src = log_[650].src == 7 ? 14 : 7;
   WriteLog("b.parquet", 160, kTimes);
-  ExpectRefused(Fault::kUsage, "rows 0 to 659 of the log are not what they were");
+  ExpectRefused(Fault::kHistory, "rows 0 to 659 of the log are not what they were");
 }
 
 TEST_F(RefusalsTest, AnOldRowOfASecondAppend) {
@@ -51,34 +51,34 @@ TEST_F(RefusalsTest, AnOldRowOfASecondAppend) {
   MustEmbed("run");
   log_[700].src = log_[700].src == 7 ? 14 : 7;
   WriteLog("c.parquet", 220, 280);
-  ExpectRefused(Fault::kUsage, "rows 660 to 839 of the log are not what they were");
+  ExpectRefused(Fault::kHistory, "rows 660 to 839 of the log are not what they were");
 }
 
 TEST_F(RefusalsTest, AShorterLog) {
   WriteLog("b.parquet", 160, 200);
-  ExpectRefused(Fault::kUsage, "the log has 600 rows, 660 were used");
+  ExpectRefused(Fault::kHistory, "the log has 600 rows, 660 were used");
 }
 
 TEST_F(RefusalsTest, AFileThatIsGone) {
   std::filesystem::remove(folder_ / "log/b.parquet");
-  ExpectRefused(Fault::kUsage, "'b.parquet' of `input.edges` is no longer there");
+  ExpectRefused(Fault::kHistory, "'b.parquet' of `input.edges` is no longer there");
 }
 
 TEST_F(RefusalsTest, FeaturesThatHaveChanged) {
   WriteFeatures(kNodes, 2.0f);
-  ExpectRefused(Fault::kUsage, "rows of the features are not what they were");
+  ExpectRefused(Fault::kHistory, "rows of the features are not what they were");
 }
 
 TEST_F(RefusalsTest, FeaturesThatAreFewer) {
   WriteFeatures(kNodes - 1);
-  ExpectRefused(Fault::kUsage, "rows of the features are not what they were");
+  ExpectRefused(Fault::kHistory, "rows of the features are not what they were");
 }
 
 TEST_F(RefusalsTest, FeaturesOfANodeThatWasThereWithout) {
   WriteFeatures(10);
   MustEmbed("run", /*force=*/true);
   WriteFeatures(11);
-  ExpectRefused(Fault::kUsage,
+  ExpectRefused(Fault::kHistory,
                 "row 10: the node was there before without features; give them as "
                 "`input.feature_updates`");
 }
@@ -89,13 +89,13 @@ TEST_F(RefusalsTest, FeatureUpdatesOfThePast) {
       *TableOf({{"node", ArrayOf(arrow::int64(), "[7]")},
                 {"time", ArrayOf(arrow::int64(), "[219]")},
                 {"x", ArrayOf(arrow::list(arrow::float32()), "[[1, 2, 3, 4]]")}}));
-  ExpectRefused(Fault::kUsage, "feature updates up to time 219 are not what they were");
+  ExpectRefused(Fault::kHistory, "feature updates up to time 219 are not what they were");
 }
 
 TEST_F(RefusalsTest, OtherSettings) {
   settings_.embed.alpha = 0.3;
   settings_.graph.directed = true;
-  ExpectRefused(Fault::kUsage, "embed.alpha, graph.directed");
+  ExpectRefused(Fault::kHistory, "embed.alpha, graph.directed");
 }
 
 TEST_F(RefusalsTest, OtherTimesThanMore) {
@@ -103,7 +103,7 @@ TEST_F(RefusalsTest, OtherTimesThanMore) {
   settings_.partition.times = {130, 200};
   MustEmbed("run", /*force=*/true);
   settings_.partition.times = {130, 201, 250};
-  ExpectRefused(Fault::kUsage, "partition.times");
+  ExpectRefused(Fault::kHistory, "partition.times");
 }
 
 TEST_F(RefusalsTest, AFileOfTheRunThatIsDamaged) {

@@ -63,12 +63,14 @@ TEST_F(SlicesTest, InAnyOrderGiveTheFilesOfOneRun) {
 
 TEST_F(SlicesTest, ThatAreMissingAreNamed) {
   const auto none = Bring("none", Goal::kCommit).status();
-  EXPECT_EQ(FaultOf(none), Fault::kUsage);
-  EXPECT_NE(none.message().find("run `coden schedule` first"), std::string::npos);
+  EXPECT_EQ(FaultOf(none), Fault::kInput);
+  EXPECT_NE(none.message().find("make it with `coden schedule` first"),
+            std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(PathOf("none")));
   ASSERT_TRUE(Bring("run", Goal::kSchedule).ok());
   CODEN_EXPECT_OK(Slice("run", 1, 3));
   const auto status = Bring("run", Goal::kCommit).status();
-  EXPECT_EQ(FaultOf(status), Fault::kUsage);
+  EXPECT_EQ(FaultOf(status), Fault::kUnavailable);
   EXPECT_TRUE(status.message().ends_with(": 0:1, 3:5")) << status.message();
 }
 
@@ -116,16 +118,16 @@ TEST_F(SlicesTest, OfOtherSettingsOrColumnsAreRefused) {
       << outside.message();
   settings_.embed.alpha = 0.3;
   const auto other = Slice("run", 0, 3);
-  EXPECT_EQ(FaultOf(other), Fault::kUsage);
+  EXPECT_EQ(FaultOf(other), Fault::kHistory);
   EXPECT_NE(other.message().find("embed.alpha"), std::string::npos) << other.message();
-  EXPECT_EQ(FaultOf(Bring("run", Goal::kCommit).status()), Fault::kUsage);
+  EXPECT_EQ(FaultOf(Bring("run", Goal::kCommit).status()), Fault::kHistory);
 }
 
 TEST_F(SlicesTest, AreSomethingToLose) {
   ASSERT_TRUE(Bring("run", Goal::kSchedule).ok());
   CODEN_EXPECT_OK(Slice("run", 0, 3));
   settings_.embed.alpha = 0.3;
-  EXPECT_EQ(FaultOf(Bring("run", Goal::kEmbed).status()), Fault::kUsage);
+  EXPECT_EQ(FaultOf(Bring("run", Goal::kEmbed).status()), Fault::kHistory);
   EXPECT_TRUE(Bring("run", Goal::kEmbed, /*force=*/true).ok());
   EXPECT_FALSE(std::filesystem::exists(PathOf("run") + "/_coden/slices"));
 }

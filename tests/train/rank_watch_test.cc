@@ -63,7 +63,7 @@ TEST(JoinRanks, SaysWhereTheRanksDidNotMeet) {
   const auto status = JoinRanks({.rank = 1, .size = 2, .address = "127.0.0.1", .port = 1},
                                 arrow::StopToken::Unstoppable(), std::chrono::seconds(1))
                           .status();
-  EXPECT_EQ(FaultOf(status), Fault::kUsage);
+  EXPECT_EQ(FaultOf(status), Fault::kUnavailable);
   EXPECT_NE(status.message().find("127.0.0.1:1, rank 1"), std::string::npos);
 }
 

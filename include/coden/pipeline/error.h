@@ -20,8 +20,8 @@ enum class Fault {
 
 std::shared_ptr<arrow::StatusDetail> MakeFaultDetail(Fault fault);
 
-/// Return the fault that `status` carries, looking at out-of-memory statuses and at the
-/// errno of I/O errors as well.
+/// Return the fault that `status` carries, looking at out-of-memory statuses, at the
+/// errno of I/O errors and at what object stores answered as well.
 std::optional<Fault> FaultOf(const arrow::Status& status);
 
 /// Give `status` a fault unless it has one. `prefix` is put before its message.
@@ -58,7 +58,7 @@ arrow::Status HistoryError(Args&&... args) {
 }
 /// A later pass over an input does not find what an earlier one did.
 inline arrow::Status InputChanged() {
-  return arrow::Status::Invalid("an input changed while it was read; run again");
+  return UnavailableError("an input changed while it was read; run again");
 }
 template <typename... Args>
 arrow::Status CorruptionError(Args&&... args) {

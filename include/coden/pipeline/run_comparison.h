@@ -10,12 +10,13 @@
 namespace coden {
 
 struct RunComparison {
-  std::vector<ResultsTable> tables;  ///< the runs, seconds by stage, settings that differ
-  std::string html;                  ///< the same as a page with charts
+  std::vector<ResultsTable>
+      tables;        ///< `runs`, `stages` (seconds), `settings` that differ
+  std::string html;  ///< the same as a page with charts
 };
 
 /// Put finished runs side by side, without changing them. `directories` are paths or
-/// URIs; one that holds no run is a usage error.
+/// URIs; one that holds no run is an error.
 arrow::Result<RunComparison> CompareRuns(const std::vector<std::string>& directories);
 
 /// Write `text` to a file, path or URI, that appears whole or not at all.

@@ -81,6 +81,14 @@ struct Manifest {
 /// written, or with a name that leads out of the run, is refused as corruption.
 arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store);
 
+/// The error of a command that needs `what` in a run which does not have it, exit code 3;
+/// `commands` make it: "`coden run` or `coden train`".
+arrow::Status NotInRun(const RunStore& store, std::string_view what,
+                       std::string_view commands);
+
+/// LoadManifest for a command that only reads: where there is no run, an error.
+arrow::Result<Manifest> LoadRun(const RunStore& store);
+
 /// The number of the newest manifest, whether or not it can be read; 0 where there is
 /// none.
 arrow::Result<int> NewestManifest(const RunStore& store);
