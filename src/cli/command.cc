@@ -1,83 +1,128 @@
-#include <algorithm>
-#include <cctype>
-
 #include "cli/command_internal.h"
+
+#include <algorithm>
+
 #include "cli/pipeline_file_internal.h"
 #include "coden/pipeline/error.h"
 
 namespace coden {
 
 std::vector<Command> AllCommands() {
-  const std::vector<FlagSection> settings = {{"Settings:", SettingFlags()}};
+  // What decides the snapshots of a run.
+  const std::vector<std::string_view> embed = {"run",    "input", "graph",   "partition",
+                                               "sample", "embed", "snapshot"};
+  const auto and_also = [](std::vector<std::string_view> sections,
+                           std::initializer_list<std::string_view> more) {
+    sections.insert(sections.end(), more);
+    return sections;
+  };
+  const auto embed_and_report = and_also(embed, {"report"});
+  const auto all_stages = and_also(embed, {"train", "report"});
   return {
-      {"init", "--edges LOG [--out PIPELINE.ini]",
-       "write a pipeline file for given inputs", InitFlags(), InitCommand},
-      {"run", "[PIPELINE.ini]", "run all stages, from the edge log to the report",
-       settings, RunCommand},
-      {"plan", "[PIPELINE.ini]",
-       "show prediction times, snapshots, memory and disk without running", PlanFlags(),
-       PlanCommand},
-      {"validate", "[PIPELINE.ini]", "check the inputs and list all problems", settings,
-       ValidateCommand},
-      {"embed", "[PIPELINE.ini]", "compute the snapshots, or one slice of a schedule",
-       settings, EmbedCommand},
-      {"schedule", "[PIPELINE.ini]",
-       "compute the schedule, for slices embedded by other processes", settings,
-       ScheduleCommand},
-      {"commit", "[PIPELINE.ini]", "join finished slices into snapshots", settings,
-       CommitCommand},
-      {"train", "[PIPELINE.ini]", "train a model on the snapshots of an earlier run",
-       settings, TrainCommand},
-      {"predict", "[PIPELINE.ini]", "process new rows and predict with a trained model",
-       settings, PredictCommand},
-      {"report", "[PIPELINE.ini]",
-       "show the results of a run, or compare several with --compare", ReportFlags(),
-       ReportCommand},
-      {"experiment", "SUITE [PIPELINE.ini]",
-       "run one of the paper's experiments on a pipeline", ExperimentFlags(),
-       ExperimentCommand},
-      {"generate", "sbm|rmat --out FOLDER",
-       "generate a synthetic edge log, features and labels", GenerateFlags(),
-       GenerateCommand},
+      {"init",
+       "--edges LOG [--out PIPELINE.ini]",
+       "write a pipeline file for given inputs",
+       InitFlags(),
+       InitCommand,
+       {"force"},
+       all_stages},
+      {"run",
+       "[PIPELINE.ini]",
+       "run all stages, from the edge log to the report",
+       {},
+       RunCommand,
+       {"force", "resume", "format"},
+       all_stages},
+      {"plan",
+       "[PIPELINE.ini]",
+       "show prediction times, snapshots, memory and disk without running",
+       PlanFlags(),
+       PlanCommand,
+       {"format", "table"},
+       and_also(embed, {"train"})},
+      {"validate",
+       "[PIPELINE.ini]",
+       "check the inputs and list all problems",
+       {},
+       ValidateCommand,
+       {"format"},
+       {"run", "input", "graph"}},
+      {"embed",
+       "[PIPELINE.ini]",
+       "compute the snapshots, or one slice of a schedule",
+       {},
+       EmbedCommand,
+       {"force", "format"},
+       embed_and_report},
+      {"schedule",
+       "[PIPELINE.ini]",
+       "compute the schedule, for slices embedded by other processes",
+       {},
+       ScheduleCommand,
+       {"force"},
+       embed},
+      {"commit",
+       "[PIPELINE.ini]",
+       "join finished slices into snapshots",
+       {},
+       CommitCommand,
+       {"format"},
+       embed_and_report},
+      {"train",
+       "[PIPELINE.ini]",
+       "train a model on the snapshots of an earlier run",
+       {},
+       TrainCommand,
+       {"force", "resume", "format"},
+       all_stages},
+      {"predict",
+       "[PIPELINE.ini]",
+       "process new rows and predict with a trained model",
+       {},
+       PredictCommand,
+       {"force", "format"},
+       embed_and_report},
+      {"report",
+       "[PIPELINE.ini]",
+       "show the results of a run, or compare several with --compare",
+       ReportFlags(),
+       ReportCommand,
+       {"format", "table"},
+       {"run", "report"}},
+      {"experiment",
+       "SUITE [PIPELINE.ini]",
+       "run one of the paper's experiments on a pipeline",
+       ExperimentFlags(),
+       ExperimentCommand,
+       {"format", "table"},
+       and_also(all_stages, {"experiment"})},
+      {"generate",
+       "sbm|rmat --out FOLDER",
+       "generate a synthetic edge log, features and labels",
+       GenerateFlags(),
+       GenerateCommand,
+       {"format"}},
       {"verify",
        "RUN",
        "check every committed file against its checksum",
        {},
-       VerifyCommand},
-      {"import", "edges|jodie|tgl FILE --out FOLDER", "convert delimited text to Parquet",
-       ImportFlags(), ImportCommand},
+       VerifyCommand,
+       {"format"}},
+      {"import",
+       "edges|jodie|tgl FILE --out FOLDER",
+       "convert delimited text to Parquet",
+       ImportFlags(),
+       ImportCommand,
+       {"force", "format", "table"}},
       {"inspect",
        "PATH",
        "show what a log, snapshot, model or run contains",
        {},
-       InspectCommand},
-      {"settings",
-       "",
-       "list all settings with their values and defaults",
-       {},
-       SettingsCommand},
+       InspectCommand,
+       {"format", "table"}},
+      {"settings", "", "list all settings with their values and defaults",
+       SettingsFlags(), SettingsCommand},
   };
-}
-
-std::vector<FlagHelp> SettingFlags() {
-  std::vector<FlagHelp> flags;
-  for (const Setting& setting : AllSettings()) {
-    flags.push_back({setting.key, setting.rule, setting.help, setting.default_text});
-  }
-  return flags;
-}
-
-std::vector<FlagHelp> AllFlags(const Command& command) {
-  std::vector<FlagHelp> all;
-  for (const FlagSection& section : command.flags) {
-    for (const FlagHelp& flag : section.flags) {
-      const bool known = std::any_of(all.begin(), all.end(), [&](const FlagHelp& other) {
-        return other.name == flag.name;
-      });
-      if (!known) all.push_back(flag);
-    }
-  }
-  return all;
 }
 
 arrow::Result<Settings> SettingsFrom(const CommandLine& line) {
@@ -89,35 +134,53 @@ arrow::Result<Settings> SettingsFrom(const CommandLine& line) {
     ARROW_RETURN_NOT_OK(ReadPipelineFile(line.words.front(), &settings));
   }
   for (const auto& [name, value] : line.flags) {
-    ARROW_RETURN_NOT_OK(Set(settings, name == "format" ? "report.format" : name, value));
+    ARROW_RETURN_NOT_OK(Set(settings, name, value));
   }
+  if (line.format) ARROW_RETURN_NOT_OK(Set(settings, "report.format", *line.format));
   ARROW_RETURN_NOT_OK(Validate(settings));
   return settings;
 }
 
 arrow::Result<TableFormat> FormatFrom(const CommandLine& line) {
   Settings settings;
-  for (const auto& [name, value] : line.flags) {
-    if (name == "format") ARROW_RETURN_NOT_OK(Set(settings, "report.format", value));
-  }
+  if (line.format) ARROW_RETURN_NOT_OK(Set(settings, "report.format", *line.format));
   return settings.report.format;
 }
 
-std::string RenderAll(std::span<const ResultsTable> tables, TableFormat format) {
+arrow::Status CheckOutputForm(const OutputForm& form,
+                              std::span<const std::string_view> keys) {
+  std::string list;
+  for (const std::string_view key : keys)
+    list += (list.empty() ? "" : ", ") + std::string(key);
+  if (form.table.empty()) {
+    if (form.format != TableFormat::kCsv || keys.size() < 2) return arrow::Status::OK();
+    return UsageError(
+        "CSV holds one table, and this command has several; choose one with --table: ",
+        list);
+  }
+  if (std::find(keys.begin(), keys.end(), form.table) != keys.end())
+    return arrow::Status::OK();
+  return UsageError("there is no such table; `--table` must be one of ", list, ": '",
+                    form.table, "'");
+}
+
+arrow::Result<std::string> RenderAll(std::span<const ResultsTable> tables,
+                                     const OutputForm& form) {
+  std::vector<std::string_view> keys;
+  for (const ResultsTable& table : tables) keys.push_back(table.key);
+  ARROW_RETURN_NOT_OK(CheckOutputForm(form, keys));
+  const bool json = form.format == TableFormat::kJson;
   std::string text;
   for (const ResultsTable& table : tables) {
-    if (format == TableFormat::kJson) {
-      std::string key = table.title;
-      for (char& letter : key) {
-        letter = letter == ' ' ? '_' : static_cast<char>(std::tolower(letter));
-      }
-      text +=
-          (text.empty() ? "{" : ",") + ("\n\"" + key + "\": ") + Render(table, format);
-    } else {
-      text += (text.empty() ? "" : "\n") + Render(table, format);
+    if (!form.table.empty()) {
+      if (table.key == form.table) return Render(table, form.format);
+      continue;
     }
+    if (json) text += (text.empty() ? "{" : ",") + ("\n\"" + table.key + "\": ");
+    if (!json && !text.empty()) text += "\n";
+    text += Render(table, form.format);
   }
-  return format == TableFormat::kJson ? text + "}\n" : text;
+  return json ? text + "}\n" : text;
 }
 
 }  // namespace coden

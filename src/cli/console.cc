@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include <arrow/util/io_util.h>
@@ -21,9 +22,22 @@ namespace coden {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
 
-constexpr double kSecondsBetweenLines = 10.0;
+constexpr double kSecondsBetweenLines = 5.0;
 constexpr double kSecondsBetweenDraws = 0.1;
+constexpr char kErrorPrefix[] = "coden: error: ";
+
+// The time in UTC as ISO 8601 has it, 2026-01-31T12:00:00Z. Takes no memory.
+struct TimeText {
+  TimeText() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::gmtime_r(&now, &parts);
+    std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  }
+  char text[32];
+};
 
 std::string Clean(std::string_view text) {
   return Printable(MaskCredentials(std::string(text)), PrintableMode::kOneLine);
@@ -77,11 +91,7 @@ class StepConsole : public Console {
     OnBegin();
   }
 
-  void Say(std::string_view what) override {
-    said_ = Clean(what);
-    // What is said is worth a line of its own, however soon it comes.
-    if (shows_all_said()) shown_ = {};
-  }
+  void Say(std::string_view what) override { said_ = Clean(what); }
 
   void Advance(std::int64_t done) override {
     done_ = done;
@@ -96,7 +106,6 @@ class StepConsole : public Console {
 
  protected:
   virtual double seconds_between_shows() const = 0;
-  virtual bool shows_all_said() const { return true; }
   virtual void OnBegin() = 0;
   virtual void OnAdvance() = 0;
   virtual void OnEnd(const std::string& summary) = 0;
@@ -138,31 +147,38 @@ class StepConsole : public Console {
 
 class PlainConsole : public StepConsole {
  public:
-  void Note(std::string_view message) override {
-    std::fprintf(stderr, "note: %s\n", Clean(message).c_str());
-  }
+  explicit PlainConsole(bool terminal) : terminal_(terminal) {}
+
+  void Note(std::string_view message) override { Write("note: " + Clean(message)); }
   void Error(const arrow::Status& status) override {
-    std::fprintf(stderr, "coden: error: %s\n", Explain(status).c_str());
+    Write(std::string(kErrorPrefix) + Explain(status));
   }
 
  protected:
   double seconds_between_shows() const override { return kSecondsBetweenLines; }
-  void OnBegin() override {
-    std::fprintf(stderr, "%s: %s %s\n", step_.c_str(), FormatCount(total_).c_str(),
-                 unit_.c_str());
-  }
+  void OnBegin() override { Write(step_ + ": " + FormatCount(total_) + " " + unit_); }
   void OnAdvance() override {
-    std::fprintf(stderr, "%s: %.0f %%, %s\n", step_.c_str(), 100.0 * share(),
-                 Figures().c_str());
+    Write(step_ + ": " + FormatFixed(100.0 * share(), /*digits=*/0) + " %, " + Figures());
   }
   void OnEnd(const std::string& summary) override {
-    std::fprintf(stderr, "%s: done in %s: %s\n", step_.c_str(),
-                 Seconds(elapsed()).c_str(), summary.c_str());
+    Write(step_ + ": done in " + Seconds(elapsed()) + ": " + summary);
   }
+
+ private:
+  // In one call, so that processes that share standard error do not mix their lines.
+  void Write(const std::string& line) const {
+    const std::string whole =
+        (terminal_ ? std::string() : std::string(TimeText().text) + " ") + line + "\n";
+    std::fputs(whole.c_str(), stderr);
+  }
+
+  bool terminal_;
 };
 
 class TerminalConsole : public PlainConsole {
  public:
+  TerminalConsole() : PlainConsole(/*terminal=*/true) {}
+
   void Note(std::string_view message) override {
     Erase();
     PlainConsole::Note(message);
@@ -174,7 +190,6 @@ class TerminalConsole : public PlainConsole {
 
  protected:
   double seconds_between_shows() const override { return kSecondsBetweenDraws; }
-  bool shows_all_said() const override { return false; }
   void OnBegin() override { Draw(); }
   void OnAdvance() override { Draw(); }
   void OnEnd(const std::string& summary) override {
@@ -211,9 +226,7 @@ class JsonConsole : public StepConsole {
     Tell({{"event", "note"}, {"message", Clean(message)}});
   }
   void Error(const arrow::Status& status) override {
-    Write({{"event", "error"},
-           {"exit_code", ExitCodeOf(status)},
-           {"message", Explain(status)}});
+    Write("error", {{"exit_code", ExitCodeOf(status)}, {"message", Explain(status)}});
   }
 
  protected:
@@ -222,7 +235,7 @@ class JsonConsole : public StepConsole {
     Tell({{"event", "begin"}, {"step", step_}, {"unit", unit_}, {"total", total_}});
   }
   void OnAdvance() override {
-    nlohmann::json line = {
+    Json line = {
         {"event", "advance"}, {"step", step_}, {"done", done_}, {"total", total_}};
     if (!said_.empty()) line["said"] = said_;
     Tell(line);
@@ -235,11 +248,13 @@ class JsonConsole : public StepConsole {
   }
 
  private:
-  void Tell(const nlohmann::json& line) const {
-    if (!quiet_) Write(line);
+  void Tell(const Json& what) const {
+    if (!quiet_) Write("info", what);
   }
-  static void Write(const nlohmann::json& line) {
-    std::fprintf(stderr, "%s\n", line.dump().c_str());
+  static void Write(std::string_view level, const Json& what) {
+    Json line = {{"time", TimeText().text}, {"level", level}};
+    line.update(what);
+    std::fputs((line.dump() + "\n").c_str(), stderr);
   }
 
   bool quiet_;
@@ -248,6 +263,8 @@ class JsonConsole : public StepConsole {
 // Errors only.
 class QuietConsole : public PlainConsole {
  public:
+  using PlainConsole::PlainConsole;
+
   void Note(std::string_view) override {}
 
  protected:
@@ -260,9 +277,27 @@ class QuietConsole : public PlainConsole {
 
 std::unique_ptr<Console> Console::Make(LogFormat format, bool quiet) {
   if (format == LogFormat::kJson) return std::make_unique<JsonConsole>(quiet);
-  if (quiet) return std::make_unique<QuietConsole>();
-  if (::isatty(STDERR_FILENO) != 0) return std::make_unique<TerminalConsole>();
-  return std::make_unique<PlainConsole>();
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  if (quiet) return std::make_unique<QuietConsole>(terminal);
+  if (terminal) return std::make_unique<TerminalConsole>();
+  return std::make_unique<PlainConsole>(terminal);
+}
+
+void WriteErrorWithoutMemory(LogFormat format, int exit_code, const char* message) {
+  const TimeText time;
+  if (format == LogFormat::kText) {
+    std::fprintf(stderr, "%s %s%s\n", time.text, kErrorPrefix, message);
+    return;
+  }
+  std::fprintf(stderr,
+               "{\"time\":\"%s\",\"level\":\"error\",\"exit_code\":%d,\"message\":\"",
+               time.text, exit_code);
+  for (const char* letter = message; *letter != 0; ++letter) {
+    const bool plain =
+        *letter >= ' ' && *letter <= '~' && *letter != '"' && *letter != '\\';
+    std::fputc(plain ? *letter : ' ', stderr);
+  }
+  std::fputs("\"}\n", stderr);
 }
 
 }  // namespace coden

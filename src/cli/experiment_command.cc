@@ -12,7 +12,7 @@ std::vector<FlagSection> ExperimentFlags() {
     line.resize(14, ' ');
     suites += line + std::string(suite.summary);
   }
-  return {{suites, {}}, {"Settings:", SettingFlags()}};
+  return {{suites, {}}};
 }
 
 arrow::Status ExperimentCommand(const CommandLine& line, const RunContext& context,
@@ -22,12 +22,6 @@ arrow::Status ExperimentCommand(const CommandLine& line, const RunContext& conte
         "`experiment` needs a suite and a pipeline file, such as `coden experiment "
         "ablation pipeline.ini`; `coden help experiment` lists the suites");
   }
-  if (line.force || line.resume) {
-    return UsageError(
-        "`experiment` always goes on with what is there; delete cells/ and ",
-        "runs/ of its folder to measure anew: leave out ",
-        line.force ? "--force" : "--resume");
-  }
   CommandLine rest = line;
   rest.words.erase(rest.words.begin());
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(rest));
@@ -35,7 +29,8 @@ arrow::Status ExperimentCommand(const CommandLine& line, const RunContext& conte
       const ExperimentResult result,
       RunExperiment(line.words.front(), settings, RunPipelineProcess, context));
   for (const std::string& file : result.files) context.progress->Note("wrote " + file);
-  *output = RenderAll(result.tables, settings.report.format);
+  ARROW_ASSIGN_OR_RAISE(*output,
+                        RenderAll(result.tables, {settings.report.format, line.table}));
   return result.failure;
 }
 

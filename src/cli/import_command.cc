@@ -11,8 +11,15 @@ namespace coden {
 
 namespace {
 
+// A whole number where the log has one, and otherwise the UTC time.
+Cell TimeCell(const std::string& text) {
+  const auto number = setting_value::ParseNumber<std::int64_t>(text);
+  return number ? Cell(*number) : text.empty() ? Cell() : Cell(text);
+}
+
 ResultsTable LogTable(const ImportSummary& summary) {
   ResultsTable table;
+  table.key = "log";
   table.title = "Log";
   table.columns = {{"rows", "rows", ColumnType::kInteger},
                    {"dropped", "dropped", ColumnType::kInteger},
@@ -21,25 +28,32 @@ ResultsTable LogTable(const ImportSummary& summary) {
                    {"first_time", "first time"},
                    {"last_time", "last time"}};
   table.rows.push_back({summary.num_rows, summary.num_dropped, summary.num_comments,
-                        summary.num_nodes, summary.first_time, summary.last_time});
+                        summary.num_nodes, TimeCell(summary.first_time),
+                        TimeCell(summary.last_time)});
   return table;
 }
 
 ResultsTable ColumnsTable(const ImportSummary& summary) {
   ResultsTable table;
+  table.key = "columns";
   table.title = "Columns";
-  table.columns = {
-      {"column", "column"}, {"name", "name"}, {"becomes", "becomes"}, {"file", "file"}};
+  table.columns = {{"column", "column"},
+                   {"name", "name"},
+                   {.key = "becomes", .header = "becomes", .if_empty = "(not imported)"},
+                   {"file", "file"}};
+  const auto text = [](const std::string& value) {
+    return value.empty() ? Cell() : Cell(value);
+  };
   for (const ImportedColumn& column : summary.columns) {
-    table.rows.push_back({column.number, column.name,
-                          column.becomes.empty() ? "(not imported)" : column.becomes,
-                          column.file});
+    table.rows.push_back(
+        {column.number, text(column.name), text(column.becomes), column.file});
   }
   return table;
 }
 
 ResultsTable DroppedTable(const ImportSummary& summary) {
   ResultsTable table;
+  table.key = "dropped";
   table.title = "Dropped";
   table.columns = {{"rows", "rows", ColumnType::kInteger},
                    {"first_line", "first line", ColumnType::kInteger},
@@ -90,18 +104,20 @@ arrow::Status Run(const CommandLine& line, Import import, const RunContext& cont
         "`import ", line.words.front(),
         "` takes one file, or - for standard input: ", line.words.size() - 1, " given");
   }
-  ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
+  OutputForm form{.table = line.table};
+  ARROW_ASSIGN_OR_RAISE(form.format, FormatFrom(line));
+  constexpr std::string_view kTables[] = {"files", "log", "columns", "dropped"};
+  ARROW_RETURN_NOT_OK(CheckOutputForm(form, kTables));
   ARROW_ASSIGN_OR_RAISE(auto options,
                         OptionsFrom<Options>(line, "import " + line.words.front()));
   options.file = line.words[1];
   options.force = line.force;
   ARROW_ASSIGN_OR_RAISE(const ImportSummary summary, import(options, context));
   std::vector<ResultsTable> tables = {FilesTable(summary.files), LogTable(summary),
-                                      ColumnsTable(summary)};
-  if (!summary.dropped.empty() || format == TableFormat::kJson) {
-    tables.push_back(DroppedTable(summary));
-  }
-  *output = RenderAll(tables, format);
+                                      ColumnsTable(summary), DroppedTable(summary)};
+  const bool for_people = form.format == TableFormat::kTable && form.table.empty();
+  if (for_people && summary.dropped.empty()) tables.pop_back();
+  ARROW_ASSIGN_OR_RAISE(*output, RenderAll(tables, form));
   context.progress->Note("next: " + NextCommand(summary, options.out));
   return arrow::Status::OK();
 }

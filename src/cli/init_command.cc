@@ -35,9 +35,6 @@ struct InitRequest {
 arrow::Result<InitRequest> RequestFrom(const CommandLine& line) {
   InitRequest request;
   for (const auto& [name, value] : line.flags) {
-    if (name == "format") {
-      return UsageError("`init` writes a pipeline file and does not take `--format`");
-    }
     if (name == kOut) {
       request.out = value;
       continue;
@@ -136,7 +133,7 @@ std::vector<FlagSection> InitFlags() {
                            "File to write; an existing one only with --force. Without "
                            "it the text goes to standard output.",
                            ""});
-  return {std::move(section), {"Settings to write into the file:", SettingFlags()}};
+  return {std::move(section)};
 }
 
 arrow::Status InitCommand(const CommandLine& line, const RunContext& context,

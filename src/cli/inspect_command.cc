@@ -10,10 +10,10 @@ arrow::Status InspectCommand(const CommandLine& line, const RunContext&,
   if (line.words.size() != 1) {
     return UsageError("`inspect` needs one path: a log, a snapshot, a model or a run");
   }
-  ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
+  OutputForm form{.table = line.table};
+  ARROW_ASSIGN_OR_RAISE(form.format, FormatFrom(line));
   ARROW_ASSIGN_OR_RAISE(const auto tables, Inspect(line.words.front()));
-  *output = RenderAll(tables, format);
-  return arrow::Status::OK();
+  return RenderAll(tables, form).Value(output);
 }
 
 }  // namespace coden

@@ -37,7 +37,6 @@ template <typename Options>
 arrow::Result<Options> OptionsFrom(const CommandLine& line, std::string_view command) {
   Options options;
   for (const auto& [name, value] : line.flags) {
-    if (name == "format") continue;
     const auto flags = Options::Flags();
     const auto flag = std::find_if(flags.begin(), flags.end(),
                                    [&](const auto& other) { return other.key == name; });
@@ -52,6 +51,7 @@ arrow::Result<Options> OptionsFrom(const CommandLine& line, std::string_view com
 /// What a command wrote.
 inline ResultsTable FilesTable(std::span<const FileRecord> files) {
   ResultsTable table;
+  table.key = "files";
   table.title = "Files";
   table.columns = {{"rows", "rows", ColumnType::kInteger},
                    {"bytes", "bytes", ColumnType::kInteger},

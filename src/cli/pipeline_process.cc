@@ -97,7 +97,7 @@ class LogReader {
     }
     if (event == "end") progress_.End(text("summary"));
     if (event == "note") progress_.Note(text("message"));
-    if (event == "error") error_ = text("message");
+    if (text("level") == "error") error_ = text("message");
   }
 
   Progress& progress_;
@@ -122,7 +122,7 @@ arrow::Status FailureOf(int status, const std::string& error) {
   if (code == 130 || code == 143) return arrow::Status::Cancelled("interrupted");
   const std::string message = error.empty() ? "the process of a cell failed" : error;
   const bool known = code >= static_cast<int>(Fault::kUsage) &&
-                     code <= static_cast<int>(Fault::kCorruption);
+                     code <= static_cast<int>(Fault::kHistory);
   return known ? MakeError(static_cast<Fault>(code), message)
                : arrow::Status::Invalid(message);
 }

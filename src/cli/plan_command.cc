@@ -15,6 +15,7 @@ namespace {
 // One row per prediction time: what the embedding will have to do for it.
 ResultsTable PredictionsTable(const Schedule& schedule) {
   ResultsTable table;
+  table.key = "prediction_times";
   table.title = "Prediction times";
   table.columns = {{"prediction", "prediction", ColumnType::kInteger},
                    {"time", "time", ColumnType::kInteger},
@@ -38,32 +39,34 @@ ResultsTable PredictionsTable(const Schedule& schedule) {
 }
 
 ResultsTable NeedsTable(const PipelinePlan& plan, const SnapshotOptions& snapshot) {
-  const auto megabytes = [](std::int64_t bytes) {
-    return FormatCount((bytes + 999'999) / 1'000'000) + " MB";
-  };
   // How many rows will have moved is not known before they are embedded.
   const bool at_most = !plan.disk || snapshot.mode == SnapshotMode::kDelta;
   const std::int64_t disk_bytes = plan.disk
                                       ? plan.disk->snapshot_bytes + plan.disk->state_bytes
                                       : plan.resources.disk_bytes;
   ResultsTable table;
+  table.key = "needs";
   table.title = "Needs";
-  table.columns = {{"what", "what"}, {"value", "value"}};
-  table.rows = {
-      {"rows of the log", FormatCount(plan.num_rows)},
-      {"nodes", FormatCount(plan.num_nodes)},
-      {"feature columns", FormatCount(plan.num_columns)},
-      {"snapshots",
-       FormatCount(static_cast<std::int64_t>(plan.scheduled.schedule.size()))},
-      {"passes of the embedding", FormatCount(plan.resources.num_passes)},
-      {"columns per pass", FormatCount(plan.resources.columns_per_pass)},
-      {"memory", megabytes(plan.resources.memory_bytes)},
-      {at_most ? "disk, up to about" : "disk, about",
-       disk_bytes < 100'000'000
-           ? FormatFixed(static_cast<double>(disk_bytes) / 1e6, 1) + " MB"
-           : megabytes(disk_bytes)},
-      {"temporary disk", megabytes(plan.resources.temporary_bytes)},
+  table.is_record = true;
+  const auto add = [&](const char* key, const char* header, ColumnType type, Cell cell) {
+    table.columns.push_back({key, header, type});
+    table.rows.resize(1);
+    table.rows.front().push_back(std::move(cell));
   };
+  using enum ColumnType;
+  add("rows", "rows of the log", kCount, plan.num_rows);
+  add("nodes", "nodes", kCount, std::int64_t{plan.num_nodes});
+  add("feature_columns", "feature columns", kCount, std::int64_t{plan.num_columns});
+  add("snapshots", "snapshots", kCount,
+      static_cast<std::int64_t>(plan.scheduled.schedule.size()));
+  add("passes", "passes of the embedding", kCount,
+      std::int64_t{plan.resources.num_passes});
+  add("columns_per_pass", "columns per pass", kCount,
+      std::int64_t{plan.resources.columns_per_pass});
+  add("memory_bytes", "memory", kBytes, plan.resources.memory_bytes);
+  add("disk_bytes", at_most ? "disk, up to about" : "disk, about", kBytes, disk_bytes);
+  add("disk_is_upper_bound", "the run may need less disk", kBoolean, at_most);
+  add("temporary_disk_bytes", "temporary disk", kBytes, plan.resources.temporary_bytes);
   return table;
 }
 
@@ -125,32 +128,32 @@ arrow::Result<SliceFlags> TakeSliceFlags(CommandLine* line) {
   return flags;
 }
 
-std::int64_t Megabytes(std::int64_t bytes) { return (bytes + 999'999) / 1'000'000; }
-
 ResultsTable SlicesTable(const RunCost& cost) {
   ResultsTable table;
+  table.key = "slices";
   table.title = "Slices";
   table.columns = {{"columns", "columns"},
-                   {"memory_mb", "memory, MB", ColumnType::kInteger},
+                   {"memory_bytes", "memory", ColumnType::kBytes},
                    {"seconds", "seconds, about", ColumnType::kReal},
-                   {"read_mb", "reads, MB", ColumnType::kInteger},
-                   {"write_mb", "writes, MB", ColumnType::kInteger}};
+                   {"read_bytes", "reads", ColumnType::kBytes},
+                   {"write_bytes", "writes", ColumnType::kBytes}};
   for (const SliceCost& slice : cost.slices) {
     table.rows.push_back(
         {std::to_string(slice.columns.begin) + ":" + std::to_string(slice.columns.end),
-         Megabytes(slice.cost.memory_bytes), slice.cost.seconds,
-         Megabytes(slice.cost.read_bytes), Megabytes(slice.cost.write_bytes)});
+         slice.cost.memory_bytes, slice.cost.seconds, slice.cost.read_bytes,
+         slice.cost.write_bytes});
   }
   return table;
 }
 
 ResultsTable CostsTable(const RunCost& cost) {
   ResultsTable table = SlicesTable({});
+  table.key = "costs";
   table.title = "Costs";
   table.columns.front() = {"step", "step"};
   const auto add = [&](const char* step, const StepCost& needs) {
-    table.rows.push_back({step, Megabytes(needs.memory_bytes), needs.seconds,
-                          Megabytes(needs.read_bytes), Megabytes(needs.write_bytes)});
+    table.rows.push_back(
+        {step, needs.memory_bytes, needs.seconds, needs.read_bytes, needs.write_bytes});
   };
   add("schedule", cost.schedule);
   add("slices, one worker each", cost.slices.front().cost);
@@ -160,8 +163,10 @@ ResultsTable CostsTable(const RunCost& cost) {
   return table;
 }
 
-arrow::Status PlanSlices(Settings settings, const SliceFlags& flags,
-                         const RunContext& context, std::string* output) {
+arrow::Result<std::string> PlanSlices(Settings settings, const SliceFlags& flags,
+                                      const OutputForm& form, const RunContext& context) {
+  constexpr std::string_view kTables[] = {"slices", "costs"};
+  ARROW_RETURN_NOT_OK(CheckOutputForm(form, kTables));
   CostSize size;
   if (flags.labelled > 0) settings.snapshot.nodes = SnapshotNodes::kLabelled;
   if (flags.nodes > 0) {
@@ -173,8 +178,7 @@ arrow::Status PlanSlices(Settings settings, const SliceFlags& flags,
   }
   const RunCost cost = EstimateCost(settings, size, static_cast<int>(flags.slices));
   const ResultsTable tables[] = {SlicesTable(cost), CostsTable(cost)};
-  *output = RenderAll(tables, settings.report.format);
-  return arrow::Status::OK();
+  return RenderAll(tables, form);
 }
 
 }  // namespace
@@ -185,7 +189,7 @@ std::vector<FlagSection> PlanFlags() {
     const setting_value::Integer<std::int64_t> rule{1, flag.most};
     slices.flags.push_back({flag.name, rule.rule(), flag.help, ""});
   }
-  return {slices, {"Settings:", SettingFlags()}};
+  return {slices};
 }
 
 arrow::Status PlanCommand(const CommandLine& given, const RunContext& context,
@@ -193,15 +197,17 @@ arrow::Status PlanCommand(const CommandLine& given, const RunContext& context,
   CommandLine line = given;
   ARROW_ASSIGN_OR_RAISE(const SliceFlags flags, TakeSliceFlags(&line));
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
-  if (flags.slices > 0) return PlanSlices(settings, flags, context, output);
+  const OutputForm form{settings.report.format, line.table};
+  if (flags.slices > 0) return PlanSlices(settings, flags, form, context).Value(output);
+  constexpr std::string_view kTables[] = {"prediction_times", "needs"};
+  ARROW_RETURN_NOT_OK(CheckOutputForm(form, kTables));
   ARROW_ASSIGN_OR_RAISE(const PipelinePlan plan, PlanPipeline(settings, context));
   for (const std::string& note : plan.scheduled.notes) context.progress->Note(note);
   const arrow::Status fits = CheckResources(settings, plan.resources);
   if (!fits.ok()) context.progress->Note("the run would stop: " + fits.message());
   const ResultsTable tables[] = {PredictionsTable(plan.scheduled.schedule),
                                  NeedsTable(plan, settings.snapshot)};
-  *output = RenderAll(tables, settings.report.format);
-  return arrow::Status::OK();
+  return RenderAll(tables, form).Value(output);
 }
 
 }  // namespace coden

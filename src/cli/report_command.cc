@@ -24,7 +24,7 @@ arrow::Status CompareCommand(const CommandLine& line, const RunContext& context,
   std::string out = "compare.html";
   for (const auto& [name, value] : line.flags) {
     if (name == kOut) out = value;
-    if (name == kCompare || name == kOut || name == "format") continue;
+    if (name == kCompare || name == kOut) continue;
     return UsageError(
         "`report --compare` reads the settings of the runs and takes none: `--", name,
         "`");
@@ -32,12 +32,14 @@ arrow::Status CompareCommand(const CommandLine& line, const RunContext& context,
   if (line.words.size() < 2) {
     return UsageError("`report --compare` needs two or more run directories");
   }
-  ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
+  OutputForm form{.table = line.table};
+  ARROW_ASSIGN_OR_RAISE(form.format, FormatFrom(line));
+  constexpr std::string_view kTables[] = {"runs", "stages", "settings"};
+  ARROW_RETURN_NOT_OK(CheckOutputForm(form, kTables));
   ARROW_ASSIGN_OR_RAISE(const RunComparison comparison, CompareRuns(line.words));
   ARROW_RETURN_NOT_OK(WriteWholeFile(out, comparison.html));
   context.progress->Note("comparison: " + MaskCredentials(out));
-  *output = RenderAll(comparison.tables, format);
-  return arrow::Status::OK();
+  return RenderAll(comparison.tables, form).Value(output);
 }
 
 }  // namespace
@@ -49,26 +51,23 @@ std::vector<FlagSection> ReportFlags() {
          "`coden report --compare RUN RUN...` compares finished runs: scores, snapshots, "
          "time, memory and the settings that differ.",
          "", /*takes_value=*/false},
-        {std::string(kOut), "", "Output file of `--compare`.", "compare.html"}}},
-      {"Settings:", SettingFlags()}};
+        {std::string(kOut), "", "Output file of `--compare`.", "compare.html"}}}};
 }
 
 arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
                             std::string* output) {
   if (Has(line, kCompare)) return CompareCommand(line, context, output);
   if (Has(line, kOut)) return UsageError("`--out` goes with `report --compare`");
+  if (!line.table.empty())
+    return UsageError("`--table` goes with `report --compare`, which has several");
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   if (settings.run.directory.empty()) {
     return UsageError("say which run: set `run.directory` or give its pipeline file");
   }
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
-  ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
-  if (!manifest) {
-    return UsageError("there is no run to report on in '", settings.run.directory, "'");
-  }
-  ARROW_RETURN_NOT_OK(WriteRunReport(settings, *manifest, context));
-  ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, *manifest, /*with_scores=*/true));
-  return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const Manifest manifest, LoadRun(*store));
+  ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
+  return RunResults(settings, manifest, /*with_scores=*/true).Value(output);
 }
 
 }  // namespace coden

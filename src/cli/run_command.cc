@@ -49,10 +49,10 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal,
                             const RunContext& own_context, std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   const bool trains = goal == Goal::kTrain || goal == Goal::kAll;
-  if (line.resume && (line.force || !trains)) {
-    return UsageError(line.force ? "--resume goes on with a training that --force would "
-                                   "throw away: give one of them"
-                                 : "--resume is for `run` and `train`");
+  if (line.resume && line.force) {
+    return UsageError(
+        "--resume goes on with a training that --force would throw away: give one of "
+        "them");
   }
   ARROW_ASSIGN_OR_RAISE(const auto ranks, RanksOfEnvironment(goal, own_context));
   RunContext context = own_context;

@@ -2,14 +2,17 @@
 
 namespace coden {
 
+std::vector<FlagSection> SettingsFlags() {
+  return {{"Output:",
+           {{"format", "table, json, csv, markdown or ini",
+             "Format of the list on standard output.", "table"}}}};
+}
+
 arrow::Status SettingsCommand(const CommandLine& line, const RunContext&,
                               std::string* output) {
-  for (const auto& [name, value] : line.flags) {
-    if (name != "format") continue;
-    if (value == "markdown" || value == "ini") {
-      *output = value == "ini" ? CommentedIni() : SettingsReference();
-      return arrow::Status::OK();
-    }
+  if (line.format == "markdown" || line.format == "ini") {
+    *output = line.format == "ini" ? CommentedIni() : SettingsReference();
+    return arrow::Status::OK();
   }
   ARROW_ASSIGN_OR_RAISE(const TableFormat format, FormatFrom(line));
   ResultsTable table;

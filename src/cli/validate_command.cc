@@ -13,12 +13,12 @@ ResultsTable ProblemsTable(const std::vector<InputProblem>& problems) {
                    {"column", "column"},
                    {"first_row", "first row", ColumnType::kInteger},
                    {"count", "count", ColumnType::kInteger},
-                   {"fatal", "stops a run"},
+                   {"fatal", "stops a run", ColumnType::kBoolean},
                    {"rule", "what"}};
   for (const InputProblem& problem : problems) {
     table.rows.push_back({problem.input, problem.column,
                           problem.first_row < 0 ? Cell() : Cell(problem.first_row),
-                          problem.count, problem.fatal ? "yes" : "no", problem.rule});
+                          problem.count, problem.fatal, problem.rule});
   }
   return table;
 }

@@ -20,14 +20,11 @@ arrow::Status VerifyCommand(const CommandLine& line, const RunContext& context,
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(line.words.front()));
   std::vector<VerifiedFile> files;
   for (bool stands = false; !stands;) {
-    ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(*store));
-    if (!manifest) {
-      return InputError("there is no committed run in '", store->Show(), "'");
-    }
-    ARROW_ASSIGN_OR_RAISE(files, VerifyFiles(*store, *manifest));
+    ARROW_ASSIGN_OR_RAISE(const Manifest manifest, LoadRun(*store));
+    ARROW_ASSIGN_OR_RAISE(files, VerifyFiles(*store, manifest));
     // A run that is being written may have replaced files meanwhile.
     ARROW_ASSIGN_OR_RAISE(const int newest, NewestManifest(*store));
-    stands = newest == manifest->number || std::all_of(files.begin(), files.end(), Sound);
+    stands = newest == manifest.number || std::all_of(files.begin(), files.end(), Sound);
   }
 
   ResultsTable table;

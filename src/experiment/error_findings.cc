@@ -69,7 +69,7 @@ ChartSeries SeriesOf(const TrialResult& result, std::string_view quantity,
 Findings FindErrors(const Suite&, std::span<const MeasuredTrial> trials) {
   Findings findings;
   ResultsTable table;
-  table.title = "error";
+  table.key = table.title = "error";
   table.columns = {{"comparison", "truth / bound", ColumnType::kText},
                    {"snapshots", "snapshots", ColumnType::kInteger},
                    {"within", "within", ColumnType::kInteger},

@@ -27,7 +27,7 @@ std::string NameOf(const MeasuredTrial& measured) {
 
 ResultsTable SummaryTable(const Suite& suite, std::span<const MeasuredTrial> trials) {
   ResultsTable table;
-  table.title = std::string(suite.name.name);
+  table.key = table.title = std::string(suite.name.name);
   table.columns = {
       {std::string(suite.varied), std::string(suite.varied), ColumnType::kText},
       {"snapshots", "snapshots", ColumnType::kInteger},
@@ -39,7 +39,7 @@ ResultsTable SummaryTable(const Suite& suite, std::span<const MeasuredTrial> tri
       {"embed_seconds", "embed s", ColumnType::kReal, 1},
       {"train_seconds", "train s", ColumnType::kReal, 1},
       {"train_cpu_seconds", "train CPU s", ColumnType::kReal, 1},
-      {"train_peak_megabytes", "train MB", ColumnType::kInteger}};
+      {"train_peak_bytes", "train memory", ColumnType::kBytes}};
   for (const MeasuredTrial& measured : trials) {
     const TrialResult& result = measured.result;
     const Spread average = OverRuns(result, "micro_f1", MeanOf);
@@ -51,13 +51,14 @@ ResultsTable SummaryTable(const Suite& suite, std::span<const MeasuredTrial> tri
                           RealCell(result.Value("embed_seconds")),
                           RealCell(result.Value("train_seconds")),
                           RealCell(result.Value("train_cpu_seconds")),
-                          CountCell(result.Value("train_peak_bytes") / kMegabyte)});
+                          CountCell(result.Value("train_peak_bytes"))});
   }
   return table;
 }
 
 ResultsTable TimesTable(std::span<const MeasuredTrial> trials) {
   ResultsTable table;
+  table.key = "by_prediction_time";
   table.title = "By prediction time";
   table.columns = {{"trial", "", ColumnType::kText},
                    {"prediction", "prediction", ColumnType::kInteger},
@@ -193,7 +194,7 @@ Findings FindSweep(const Suite& suite, std::span<const MeasuredTrial> trials) {
 Findings FindEnergy(const Suite&, std::span<const MeasuredTrial> trials) {
   Findings findings;
   ResultsTable table;
-  table.title = "energy";
+  table.key = table.title = "energy";
   table.columns = {{"model", "model", ColumnType::kText},
                    {"energy", "energy", ColumnType::kReal, 1},
                    {"relative", "relative", ColumnType::kReal, 4},
@@ -233,7 +234,7 @@ Findings FindEnergy(const Suite&, std::span<const MeasuredTrial> trials) {
 Findings FindScaling(const Suite&, std::span<const MeasuredTrial> trials) {
   Findings findings;
   ResultsTable table;
-  table.title = "scaling";
+  table.key = table.title = "scaling";
   table.columns = {{"varied", "varied", ColumnType::kText},
                    {"value", "value", ColumnType::kInteger},
                    {"rows", "rows", ColumnType::kInteger},
@@ -241,7 +242,7 @@ Findings FindScaling(const Suite&, std::span<const MeasuredTrial> trials) {
                    {"snapshots", "snapshots", ColumnType::kInteger},
                    {"seconds", "seconds", ColumnType::kReal, 2},
                    {"cpu_seconds", "CPU s", ColumnType::kReal, 2},
-                   {"peak_megabytes", "MB", ColumnType::kInteger}};
+                   {"peak_bytes", "memory", ColumnType::kBytes}};
   std::map<std::string, std::vector<const MeasuredTrial*>> groups;
   std::vector<std::string> order;
   for (const MeasuredTrial& measured : trials) {
@@ -251,7 +252,7 @@ Findings FindScaling(const Suite&, std::span<const MeasuredTrial> trials) {
          CountCell(result.Value("rows")), CountCell(result.Value("nodes")),
          CountCell(result.Value("snapshots")), RealCell(result.Value("embed_seconds")),
          RealCell(result.Value("embed_cpu_seconds")),
-         CountCell(result.Value("embed_peak_bytes") / kMegabyte)});
+         CountCell(result.Value("embed_peak_bytes"))});
     auto& group = groups[measured.trial.group];
     if (group.empty()) order.push_back(measured.trial.group);
     group.push_back(&measured);

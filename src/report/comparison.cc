@@ -25,13 +25,9 @@ std::int64_t PeakBytes(const RunSummary& run) {
   return peak;
 }
 
-Cell Megabytes(std::int64_t bytes) {
-  if (bytes == 0) return {};
-  return static_cast<double>(bytes) / kMegabyte;
-}
-
 ResultsTable RunsTable(const std::vector<RunSummary>& runs) {
   ResultsTable table;
+  table.key = "runs";
   table.title = "Runs";
   table.columns = {{"run", "run"},
                    {"model", "model"},
@@ -45,7 +41,7 @@ ResultsTable RunsTable(const std::vector<RunSummary>& runs) {
                    {"worst", "worst %", ColumnType::kPercent},
                    {"snapshots", "snapshots", ColumnType::kInteger},
                    {"seconds", "seconds", ColumnType::kReal, /*digits=*/2},
-                   {"peak_mb", "peak MB", ColumnType::kReal, /*digits=*/0}};
+                   {"peak_bytes", "peak memory", ColumnType::kBytes}};
   for (const auto& run : runs) {
     std::vector<Cell> row(10);
     row[0] = run.name;
@@ -62,7 +58,8 @@ ResultsTable RunsTable(const std::vector<RunSummary>& runs) {
     }
     row.emplace_back(run.num_snapshots);
     row.emplace_back(TotalSeconds(run));
-    row.push_back(Megabytes(PeakBytes(run)));
+    const std::int64_t peak = PeakBytes(run);
+    row.push_back(peak == 0 ? Cell() : Cell(peak));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -90,6 +87,7 @@ const StageFigure* FindStage(const RunSummary& run, const std::string& name) {
 
 ResultsTable StagesTable(const std::vector<RunSummary>& runs) {
   ResultsTable table;
+  table.key = "stages";
   table.title = "Seconds by stage";
   table.columns = {{"stage", "stage"}};
   for (const auto& run : runs) {
@@ -109,12 +107,13 @@ ResultsTable StagesTable(const std::vector<RunSummary>& runs) {
 
 ResultsTable SettingsTable(const std::vector<RunSummary>& runs) {
   ResultsTable table;
+  table.key = "settings";
   table.title = "Settings that differ";
   table.columns = {{"key", "setting"}};
   std::vector<std::string> keys;
   std::vector<std::map<std::string, std::string>> texts;
   for (const auto& run : runs) {
-    table.columns.push_back({run.name, run.name});
+    table.columns.push_back({.key = run.name, .header = run.name, .if_empty = "(none)"});
     auto& own = texts.emplace_back();
     for (const auto& section : run.settings) {
       for (const auto& setting : section.settings) {
@@ -130,7 +129,7 @@ ResultsTable SettingsTable(const std::vector<RunSummary>& runs) {
     bool differ = false;
     for (const auto& own : texts) {
       const auto found = own.find(key);
-      row.emplace_back(found == own.end() ? std::string("(none)") : found->second);
+      row.push_back(found == own.end() ? Cell() : Cell(found->second));
       differ |= row.back() != row[1];
     }
     if (differ) table.rows.push_back(std::move(row));

@@ -15,7 +15,7 @@ void AddRows(Markup& markup, const ResultsTable& table,
     markup.Open("tr");
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
       const Cell cell = column < rows[i].size() ? rows[i][column] : Cell{};
-      const bool is_text = table.columns[column].type == ColumnType::kText;
+      const bool is_text = IsText(table.columns[column]);
       const std::string text = CellText(table.columns[column], cell);
       const std::string_view kind = is_text ? "text" : "num";
       if (column == 0) {
@@ -37,7 +37,7 @@ std::string HtmlTable(const ResultsTable& table, std::size_t max_rows,
   if (!table.title.empty()) markup.Element("caption", table.title);
   markup.Open("thead").Open("tr");
   for (const auto& column : table.columns) {
-    const bool is_text = column.type == ColumnType::kText;
+    const bool is_text = IsText(column);
     markup.Element("th", column.header,
                    {{"scope", "col"}, {"class", is_text ? "text" : "num"}});
   }

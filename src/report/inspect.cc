@@ -98,17 +98,21 @@ arrow::Result<Tables> Inspect(const std::string& path) {
   return tables;
 }
 
-FactsTable::FactsTable(std::string title) {
+FactsTable::FactsTable(std::string key, std::string title) {
+  table_.key = std::move(key);
   table_.title = std::move(title);
-  table_.columns = {{"property", "property"}, {"value", "value"}};
+  table_.is_record = true;
+  table_.rows.resize(1);
 }
 
-void FactsTable::Add(std::string property, Cell value) {
-  table_.rows.push_back({std::move(property), std::move(value)});
+void FactsTable::Add(std::string key, std::string property, Cell value, ColumnType type) {
+  table_.columns.push_back({std::move(key), std::move(property), type});
+  table_.rows.front().push_back(std::move(value));
 }
 
 ResultsTable SettingsTable(std::string_view text) {
   ResultsTable table;
+  table.key = "settings";
   table.title = "Settings other than the defaults";
   table.columns = {{"setting", "setting"}, {"value", "value"}};
   for (const auto& [key, value] : ReadSettingLines(text)) {

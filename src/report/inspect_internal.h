@@ -18,11 +18,13 @@ arrow::Result<Tables> InspectRun(const std::string& directory);
 arrow::Result<Tables> InspectModel(const std::string& folder);
 arrow::Result<Tables> InspectSafetensors(const std::string& file);
 
-/// A table of properties and their values.
+/// What is known of one thing, as a record.
 class FactsTable {
  public:
-  explicit FactsTable(std::string title);
-  void Add(std::string property, Cell value);
+  FactsTable(std::string key, std::string title);
+  /// `key` is the name of the fact in JSON and CSV, `property` for people.
+  void Add(std::string key, std::string property, Cell value,
+           ColumnType type = ColumnType::kText);
   ResultsTable Take() { return std::move(table_); }
 
  private:

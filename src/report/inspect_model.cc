@@ -27,6 +27,8 @@ std::string FileIn(const std::string& folder, std::string_view name_in_run) {
 Cell ConfigCell(const ordered_json& value) {
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_null()) return {};
   if (value.is_string()) return value.get<std::string>();
   if (value.is_array() || value.is_object()) {
     return std::to_string(value.size()) + " values";
@@ -48,8 +50,8 @@ arrow::Result<ResultsTable> ConfigTable(const std::string& path) {
   if (!config.is_object()) {
     return CorruptionError("'", path, "' is damaged: it is no JSON object");
   }
-  FactsTable facts("Model");
-  for (const auto& [key, value] : config.items()) facts.Add(key, ConfigCell(value));
+  FactsTable facts("model", "Model");
+  for (const auto& [key, value] : config.items()) facts.Add(key, key, ConfigCell(value));
   return facts.Take();
 }
 
@@ -67,6 +69,7 @@ arrow::Result<Tables> InspectSafetensors(const std::string& file) {
   ARROW_ASSIGN_OR_RAISE(const auto opened, arrow::io::ReadableFile::Open(file));
   ARROW_ASSIGN_OR_RAISE(const auto header, ReadSafetensorsHeader(*opened, file));
   ResultsTable table;
+  table.key = "tensors";
   table.title = "Tensors";
   table.columns = {{"tensor", "tensor"},
                    {"dtype", "type"},

@@ -16,6 +16,7 @@
 #include "coden/read/input_options.h"
 #include "coden/read/parquet_source.h"
 #include "coden/report/printable.h"
+#include "pipeline/setting_value_internal.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
 #include "report/inspect_internal.h"
@@ -134,6 +135,7 @@ std::string KindOf(const arrow::Schema& schema, const Footers& footers) {
 
 ResultsTable ColumnsTable(const arrow::Schema& schema) {
   ResultsTable table;
+  table.key = "columns";
   table.title = "Columns";
   table.columns = {{"column", "column"}, {"type", "type"}};
   for (const auto& field : schema.fields()) {
@@ -151,8 +153,8 @@ arrow::Status AddTimeRange(const ParquetSource& source, const Footers& footers,
     ARROW_ASSIGN_OR_RAISE(range, ScanTimes(source, time_column));
   }
   if (range.empty()) return arrow::Status::OK();
-  facts->Add("first time", range.first);
-  facts->Add("last time", range.last);
+  facts->Add("first_time", "first time", range.first);
+  facts->Add("last_time", "last time", range.last);
   return arrow::Status::OK();
 }
 
@@ -170,13 +172,13 @@ arrow::Result<Tables> InspectParquet(const std::string& path) {
   }
   ARROW_ASSIGN_OR_RAISE(const std::int64_t rows, source->CountRows());
   const std::string kind = KindOf(*source->schema(), footers);
-  FactsTable facts("Parquet: " + kind);
-  facts.Add("path", MaskCredentials(path));
-  facts.Add("kind", kind);
-  facts.Add("files", static_cast<std::int64_t>(source->files().size()));
-  facts.Add("rows", rows);
-  facts.Add("row groups", footers.row_groups);
-  facts.Add("bytes", footers.bytes);
+  FactsTable facts("parquet", "Parquet: " + kind);
+  facts.Add("path", "path", MaskCredentials(path));
+  facts.Add("kind", "kind", kind);
+  facts.Add("files", "files", static_cast<std::int64_t>(source->files().size()));
+  facts.Add("rows", "rows", rows);
+  facts.Add("row_groups", "row groups", footers.row_groups);
+  facts.Add("bytes", "bytes", footers.bytes);
   if (kind == "edge log") {
     ARROW_RETURN_NOT_OK(AddTimeRange(*source, footers, names.time, &facts));
   }
@@ -186,7 +188,11 @@ arrow::Result<Tables> InspectParquet(const std::string& path) {
     if (key == kParameters) {
       settings = SettingsTable(footers.metadata->value(i));
     } else if (key.starts_with(kPrefix)) {
-      facts.Add(key.substr(kPrefix.size()), footers.metadata->value(i));
+      const std::string name = key.substr(kPrefix.size());
+      const std::string& value = footers.metadata->value(i);
+      const auto number = setting_value::ParseNumber<std::int64_t>(value);
+      const bool is_number = name == "snapshot_time" || name == "dim" || name == "base";
+      facts.Add(name, name, is_number && number ? Cell(*number) : Cell(value));
     }
   }
   Tables tables = {facts.Take(), ColumnsTable(*source->schema())};

@@ -210,6 +210,15 @@ std::string FormatCount(std::int64_t value) {
   return text;
 }
 
+std::string FormatBytes(std::int64_t bytes) {
+  constexpr std::int64_t kMegabyte = 1'000'000;
+  if (bytes < 100 * kMegabyte) {
+    const double tenths = std::ceil(static_cast<double>(bytes) / (0.1 * kMegabyte));
+    return FormatFixed(0.1 * tenths, /*digits=*/1) + " MB";
+  }
+  return FormatCount((bytes + kMegabyte - 1) / kMegabyte) + " MB";
+}
+
 std::string FormatSeconds(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0.0 || seconds > 1e12) return {};
   if (seconds < 9.995) return FormatFixed(seconds, 2) + " s";

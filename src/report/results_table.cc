@@ -18,7 +18,13 @@ nlohmann::ordered_json JsonValue(const Cell& cell) {
   if (const auto* real = std::get_if<double>(&cell)) {
     if (std::isfinite(*real)) return *real;
   }
+  if (const auto* yes = std::get_if<bool>(&cell)) return *yes;
   return nullptr;
+}
+
+std::string DumpJson(const nlohmann::ordered_json& value) {
+  // ASCII alone: a terminal must not obey what a node id says.
+  return value.dump(/*indent=*/2, /*indent_char=*/' ', /*ensure_ascii=*/true) + "\n";
 }
 
 std::string RenderJson(const ResultsTable& table) {
@@ -27,12 +33,13 @@ std::string RenderJson(const ResultsTable& table) {
     auto object = nlohmann::ordered_json::object();
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const std::string key = Printable(table.columns[i].key, PrintableMode::kEncoded);
-      object[key] = JsonValue(i < row.size() ? row[i] : Cell{});
+      // Of two columns of one name the first: what a file says of itself comes last.
+      object.emplace(key, JsonValue(i < row.size() ? row[i] : Cell{}));
     }
+    if (table.is_record) return DumpJson(object);
     rows.push_back(std::move(object));
   }
-  // ASCII alone: a terminal must not obey what a node id says.
-  return rows.dump(/*indent=*/2, /*indent_char=*/' ', /*ensure_ascii=*/true) + "\n";
+  return DumpJson(rows);
 }
 
 std::string CsvField(std::string_view text) {
@@ -52,6 +59,7 @@ std::string CsvValue(const Cell& cell) {
     return std::to_string(*integer);
   }
   if (const auto* real = std::get_if<double>(&cell)) return FormatShortest(*real);
+  if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "true" : "false";
   return {};
 }
 
@@ -75,13 +83,16 @@ std::string RenderCsv(const ResultsTable& table) {
 std::string CellText(const TableColumn& column, const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return Printable(*text);
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    if (column.type == ColumnType::kCount) return FormatCount(*integer);
+    if (column.type == ColumnType::kBytes) return FormatBytes(*integer);
     return std::to_string(*integer);
   }
   if (const auto* real = std::get_if<double>(&cell)) {
     return FormatFixed(column.type == ColumnType::kPercent ? 100.0 * *real : *real,
                        column.digits);
   }
-  return {};
+  if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "yes" : "no";
+  return column.if_empty;
 }
 
 std::string Render(const ResultsTable& table, TableFormat format) {

@@ -49,7 +49,7 @@ class TextTable {
     return measured;
   }
 
-  bool is_text(std::size_t i) const { return columns_[i].type == ColumnType::kText; }
+  bool is_text(std::size_t i) const { return IsText(columns_[i]); }
 
   // Narrow the widest text column until a line fits.
   void Fit() {
@@ -111,6 +111,19 @@ class TextTable {
   std::string text_;
 };
 
+// A record as people see it: a line for each of its columns.
+ResultsTable FactsOf(const ResultsTable& record) {
+  ResultsTable facts;
+  facts.columns = {{"property", "property"}, {"value", "value"}};
+  for (const auto& row : record.rows) {
+    for (std::size_t i = 0; i < std::min(row.size(), record.columns.size()); ++i) {
+      facts.rows.push_back(
+          {record.columns[i].header, CellText(record.columns[i], row[i])});
+    }
+  }
+  return facts;
+}
+
 // Bytes at the start of `text` that fill `width` columns, whole code points, at least
 // one.
 std::size_t BytesThatFit(std::string_view text, int width) {
@@ -154,6 +167,10 @@ std::vector<std::string> WrapText(std::string_view text, int width, bool cut_wor
 }
 
 std::string RenderTextTable(const ResultsTable& table) {
+  if (table.is_record) {
+    const ResultsTable facts = FactsOf(table);
+    return TextTable(facts).Write(table.title);
+  }
   return TextTable(table).Write(table.title);
 }
 

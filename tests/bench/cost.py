@@ -66,8 +66,10 @@ def plan(flags, slices):
 
 def compare(size, step, planned, taken):
     parts = [f"{size:24} {step:10}"]
-    for name in ("seconds", "memory_mb", "read_mb", "write_mb"):
-        expected, found = planned[name], getattr(taken, name)
+    for name in ("seconds", "memory", "read", "write"):
+        is_time = name == "seconds"
+        expected = planned[name] if is_time else planned[f"{name}_bytes"] / MEGABYTE
+        found = getattr(taken, name if is_time else f"{name}_mb")
         ratio = found / expected if expected else float("nan")
         parts.append(f"{expected:10.1f} {found:10.1f} {ratio:6.2f}")
     print(" ".join(parts), flush=True)

@@ -122,7 +122,7 @@ def trained_table(rows: list[dict]) -> str:
                 spread(row),
                 *(percent(row[key]) for key in ("best", "worst", "micro_f1_all")),
                 *(f"{row[key]:.1f}" for key in ("embed_seconds", "train_cpu_seconds")),
-                f"{row['train_peak_megabytes']:,}",
+                f"{row['train_peak_bytes'] // 1_000_000:,}",
             ]
             for row in rows
         ],

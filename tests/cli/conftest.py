@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -44,11 +45,11 @@ class Outcome:
     @property
     def error(self):
         """The one error line; a second one, or none, is a failure of the program."""
-        prefix = "coden: error: "
-        lines = [line for line in self.stderr.splitlines() if line.startswith(prefix)]
+        prefix = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ coden: error: ")
+        lines = [line for line in self.stderr.splitlines() if prefix.match(line)]
         assert len(lines) == 1 and self.stderr.endswith(lines[0] + "\n"), self.stderr
         assert lines[0].isprintable()
-        return lines[0].removeprefix(prefix)
+        return prefix.sub("", lines[0])
 
 
 @pytest.fixture(scope="session")
@@ -65,6 +66,25 @@ def coden():
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return call
+
+
+def num_commits(folder):
+    """The number of the newest manifest of each run in the folder, added up."""
+    newest = {}
+    for manifest in pathlib.Path(folder).rglob("_coden/manifest-*.json"):
+        number = int(manifest.stem.partition("-")[2])
+        newest[manifest.parent] = max(number, newest.get(manifest.parent, 0))
+    return sum(newest.values())
+
+
+def wait_for_commits(process, folder, count):
+    """Wait until there are so many commits more; False where the process ends before."""
+    wanted = num_commits(folder) + count
+    while num_commits(folder) < wanted:
+        if process.poll() is not None:
+            return False
+        time.sleep(0.002)
+    return process.poll() is None
 
 
 def needs_data(name):

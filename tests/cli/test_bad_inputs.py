@@ -349,6 +349,6 @@ def test_training_does_not_rebuild_snapshots(coden, inputs):
     assert coden("embed", *flags).code == 0
     outcome = coden("train", *flags, "--embed.alpha", "0.3", "--force")
     assert (outcome.code, "`coden run --force` for all else: embed.alpha" in outcome.error) == (
-        USAGE,
+        7,
         True,
     )

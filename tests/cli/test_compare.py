@@ -29,10 +29,8 @@ def test_tables_and_page(coden, runs, tmp_path):
     assert (wide["run"], narrow["run"]) == ("wide", "narrow")
     assert 0 < wide["snapshots"] < narrow["snapshots"]
     assert wide["micro_f1"] is None and wide["model"] is None
-    assert tables["settings_that_differ"] == [
-        {"key": "sample.lambda", "wide": "2", "narrow": "0.5"}
-    ]
-    assert {row["stage"] for row in tables["seconds_by_stage"]} >= {"read", "embed", "snapshot"}
+    assert tables["settings"] == [{"key": "sample.lambda", "wide": "2", "narrow": "0.5"}]
+    assert {row["stage"] for row in tables["stages"]} >= {"read", "embed", "snapshot"}
     html = page.read_text()
     assert "2 runs compared" in html and "sample.lambda" in html
     assert not list(tmp_path.glob("*.part"))
@@ -56,7 +54,6 @@ def test_runs_of_one_name_are_told_apart_by_their_paths(coden, runs, tmp_path):
     [
         (["--compare", "{0}"], "`report --compare` needs two or more run directories"),
         (["--compare", "{0}", "{0}"], "a run cannot be compared with itself: '{0}'"),
-        (["--compare", "{0}", "{0}/none"], "there is no run to compare in '{0}/none'"),
         (
             ["--compare", "{0}", "{1}", "--sample.lambda", "1"],
             "`report --compare` reads the settings of the runs and takes none: `--sample.lambda`",
@@ -68,6 +65,12 @@ def test_wrong_usage(coden, runs, words, error):
     outcome = coden("report", *(word.format(*runs) for word in words))
     assert outcome.code == 2
     assert outcome.error == error.format(*runs)
+
+
+def test_a_folder_without_a_run(coden, runs):
+    outcome = coden("report", "--compare", runs[0], f"{runs[0]}/none")
+    assert outcome.code == 3
+    assert outcome.error == f"there is no run in '{runs[0]}/none'; make it with `coden run` first"
 
 
 def test_a_page_that_cannot_be_written(coden, runs, tmp_path):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import data_hashes
 
-USAGE, INPUT, CORRUPTION = 2, 3, 5
+INPUT, CORRUPTION, HISTORY = 3, 5, 7
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_more_label_files_do_not_pass_for_more_rows(coden, inputs, tmp_path):
     assert coden("embed", *flags).code == 0
     pq.write_table(inputs["labels"].slice(10), labels / "b.parquet")
     outcome = coden("embed", *flags)
-    assert outcome.code == USAGE and "'b.parquet' of `input.labels`" in outcome.error
+    assert outcome.code == HISTORY and "'b.parquet' of `input.labels`" in outcome.error
 
 
 def test_changed_feature_updates_are_noticed_before_anything_is_embedded(coden, inputs, tmp_path):
@@ -116,7 +116,7 @@ def test_changed_feature_updates_are_noticed_before_anything_is_embedded(coden, 
     )
     pq.write_table(changed, path)
     outcome = coden("embed", *flags)
-    assert outcome.code == USAGE and "feature updates up to time" in outcome.error
+    assert outcome.code == HISTORY and "feature updates up to time" in outcome.error
     assert data_hashes(inputs.run) == before
 
 

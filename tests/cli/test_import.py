@@ -280,6 +280,6 @@ def test_what_it_says_to_do_next_works(coden, bring):
     text = "src,dst,time\n" + "".join(
         f"{random.randrange(30)},{random.randrange(30)},{time}\n" for time in range(400)
     )
-    command = bring(text).stderr.splitlines()[-1].removeprefix("note: next: coden ")
+    command = bring(text).stderr.splitlines()[-1].partition(" note: next: coden ")[2]
     outcome = coden(*command.split())
     assert outcome.code == 0, outcome.stderr

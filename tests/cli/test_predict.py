@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import PROGRAM
 
-USAGE, INPUT, RESOURCES, CORRUPTION = 2, 3, 4, 5
+USAGE, INPUT, RESOURCES, CORRUPTION, HISTORY = 2, 3, 4, 5, 7
 WIDTH = 6
 MODELS = {
     "coden-s": [],
@@ -387,18 +387,18 @@ def test_what_is_predicted_goes_with_its_model(trained, tmp_path):
     case.call("embed", "--force")
     assert not (case.run / "forecast.parquet").exists()
     outcome = case.coden("predict", *case.flags())
-    assert outcome.code == USAGE and "train one first" in outcome.error
+    assert outcome.code == INPUT and "there is no trained model in" in outcome.error
 
 
 def test_a_model_is_needed(coden, data, tmp_path):
     case = Case(coden, data, tmp_path / "case")
     case.grow("a")
     outcome = coden("predict", *case.flags())
-    assert outcome.code == USAGE and "train one first" in outcome.error
+    assert outcome.code == INPUT and "there is no trained model in" in outcome.error
     assert not case.run.exists()
     case.call("embed")
     outcome = coden("predict", *case.flags())
-    assert outcome.code == USAGE and "train one first" in outcome.error
+    assert outcome.code == INPUT and "there is no trained model in" in outcome.error
 
 
 def test_labels_are_needed_by_a_model_that_reads_them(trained, tmp_path):
@@ -412,7 +412,7 @@ def test_labels_are_needed_by_a_model_that_reads_them(trained, tmp_path):
     assert unset.code == USAGE and "`input.labels`" in unset.error
     pq.write_table(labels.slice(1), other)
     changed = case.coden("predict", *case.flags("--input.labels", other))
-    assert changed.code == USAGE and "labels have changed" in changed.error
+    assert changed.code == HISTORY and "labels have changed" in changed.error
     # Settings of the training are those of the model, whatever is said now.
     case.call("predict", "--train.label_columns", "0", "--train.split", "0.2/0.2/0.6")
 
@@ -428,7 +428,7 @@ def test_other_settings_little_memory_and_damage_are_refused(trained, tmp_path):
     case = trained(*model_flags("coden")).copy(tmp_path / "case")
     case.grow("b")
     other = case.coden("predict", *case.flags("--embed.alpha", "0.3"))
-    assert other.code == USAGE and "embed.alpha" in other.error
+    assert other.code == HISTORY and "embed.alpha" in other.error
     assert "coden run --force" in other.error
     case.call("embed")
     little = case.coden("predict", *case.flags("--run.memory_limit", "1MB"))

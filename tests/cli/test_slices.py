@@ -69,7 +69,7 @@ def test_a_killed_slice_is_made_again_and_a_finished_one_is_not(coden, flags, wh
     killed.kill()
     killed.wait()
     refused = coden("commit", *flags)
-    assert refused.code == 2 and refused.error.endswith(f": 0:{COLUMNS}")
+    assert refused.code == 6 and refused.error.endswith(f": 0:{COLUMNS}")
     assert coden("embed", *flags, "--embed.columns", other).code == 0
     assert "is there already" in coden("embed", *flags, "--embed.columns", other).stderr
     assert coden("commit", *flags).error.endswith(f": {one}")
@@ -91,11 +91,11 @@ def test_the_plan_adds_up(coden, flags):
     tables = json.loads(plan.stdout)
     steps = {row["step"]: row for row in tables["costs"]}
     assert [row["columns"] for row in tables["slices"]] == ["0:8", "8:16", "16:24", "24:32"]
-    reads = sum(row["read_mb"] for row in tables["slices"])
-    assert steps["all, one after another"]["read_mb"] <= reads + 10
+    reads = sum(row["read_bytes"] for row in tables["slices"])
+    assert steps["all, one after another"]["read_bytes"] <= reads + 10e6
     in_turn, at_once = steps["all, one after another"], steps["all, slices at once"]
     assert at_once["seconds"] < in_turn["seconds"]
-    assert all(row["memory_mb"] <= in_turn["memory_mb"] for row in tables["slices"])
+    assert all(row["memory_bytes"] <= in_turn["memory_bytes"] for row in tables["slices"])
 
 
 def test_a_log_that_is_elsewhere_can_be_planned(coden):
@@ -107,7 +107,7 @@ def test_a_log_that_is_elsewhere_can_be_planned(coden):
         json.loads(coden("plan", "--slices", 8, *size, *more, "--format", "json").stdout)["costs"]
         for more in (["--snapshots", 20], ["--snapshots", 20, *labelled])
     ]
-    assert steps[1][-1]["write_mb"] < steps[0][-1]["write_mb"] / 5
+    assert steps[1][-1]["write_bytes"] < steps[0][-1]["write_bytes"] / 5
     assert coden("plan", "--slices", 8, *labelled).code == 2
     refused = coden("plan", "--slices", 8, *size)
     assert refused.code == 2 and "takes all of" in refused.error

@@ -204,9 +204,9 @@ def test_passes_change_no_delta(coden, tmp_path):
     flags += ["--partition.initial", "0.9", "--partition.predictions", "12"]
     flags += ["--embed.epsilon", "1e-4", *DELTA, *HALF, "--snapshot.threshold", "1e-3"]
     plan = coden("plan", *flags, "--format", "json")
-    needs = {row["what"]: row["value"] for row in json.loads(plan.stdout)["needs"]}
-    assert "disk, up to about" in needs
-    limit = f"{int(needs['memory'].removesuffix(' MB')) - 1}MB"
+    needs = json.loads(plan.stdout)["needs"]
+    assert needs["disk_is_upper_bound"]
+    limit = f"{-(-needs['memory_bytes'] // 1_000_000) - 1}MB"
     for name, memory in {"whole": "0", "passes": limit}.items():
         run = ["--run.directory", tmp_path / name, "--run.memory_limit", memory]
         outcome = coden("embed", *flags, *run)

@@ -17,12 +17,13 @@
 namespace coden {
 namespace {
 
-// The value of `property` in the first table, as people see it; "none" where it is not.
-std::string Fact(const std::vector<ResultsTable>& tables, const std::string& property) {
-  for (const auto& row : tables.at(0).rows) {
-    if (std::get<std::string>(row[0]) == property) {
-      return CellText(tables[0].columns[1], row[1]);
-    }
+// The fact called `key` of the first table, as people see it; "none" where it is not.
+std::string Fact(const std::vector<ResultsTable>& tables, const std::string& key) {
+  const ResultsTable& facts = tables.at(0);
+  EXPECT_TRUE(facts.is_record);
+  for (std::size_t i = 0; i < facts.columns.size(); ++i) {
+    if (facts.columns[i].key == key)
+      return CellText(facts.columns[i], facts.rows.at(0).at(i));
   }
   return "none";
 }
@@ -68,10 +69,10 @@ TEST(Inspect, DescribesAnEdgeLogFromItsFooters) {
   EXPECT_EQ(Fact(tables, "kind"), "edge log");
   EXPECT_EQ(Fact(tables, "files"), "1");
   EXPECT_EQ(Fact(tables, "rows"), "3");
-  EXPECT_EQ(Fact(tables, "row groups"), "2");
+  EXPECT_EQ(Fact(tables, "row_groups"), "2");
   EXPECT_EQ(Fact(tables, "bytes"), std::to_string(std::filesystem::file_size(path)));
-  EXPECT_EQ(Fact(tables, "first time"), "7");
-  EXPECT_EQ(Fact(tables, "last time"), "30");
+  EXPECT_EQ(Fact(tables, "first_time"), "7");
+  EXPECT_EQ(Fact(tables, "last_time"), "30");
   EXPECT_EQ(Rows(tables, "Columns"), (Lines{"src|int64", "dst|int64", "time|int32"}));
 }
 
@@ -90,8 +91,8 @@ TEST(Inspect, ReadsTheTimesWhereTheFootersDoNotTellThem) {
       parquet::WriterProperties::Builder().disable_statistics()->build()));
   CODEN_EXPECT_OK(file->Close());
   const auto tables = Inspect(folder / "log").ValueOrDie();
-  EXPECT_EQ(Fact(tables, "first time"), "5");
-  EXPECT_EQ(Fact(tables, "last time"), "8");
+  EXPECT_EQ(Fact(tables, "first_time"), "5");
+  EXPECT_EQ(Fact(tables, "last_time"), "8");
 }
 
 TEST(Inspect, TellsFeaturesLabelsAndOtherTablesApart) {
@@ -156,7 +157,7 @@ class InspectRunTest : public ::testing::Test {
     PartRecord embed;
     embed.name = "embed";
     embed.fingerprint = "f00";
-    embed.parameters = "embed.alpha = 0.2\n";
+    embed.parameters = "input.src = src\nembed.alpha = 0.2\n";
     embed.notes = {"3 self loops"};
     const Schedule schedule = {{0, 0, false, 5, 10, 4, 3, 0.1},
                                {1, 1, true, 9, 20, 6, 8, 0.1},
@@ -167,7 +168,7 @@ class InspectRunTest : public ::testing::Test {
     PartRecord train;
     train.name = "train";
     train.fingerprint = "f01";
-    train.parameters = "[train]\nhidden = 16\n";
+    train.parameters = "input.label_time = \n[train]\nepochs = 500\nhidden = 16\n";
     const auto metrics =
         sample_run::Metrics({{0, 1, 0.5, 0.4, 0.4}, {0, 2, 0.7, 0.4, 0.4}});
     Write(RunLayout::kMetrics, *metrics->CombineChunksToBatch().ValueOrDie(), &train);
@@ -187,13 +188,13 @@ TEST_F(InspectRunTest, SumsUpARun) {
   const auto tables = Inspect(directory_).ValueOrDie();
   EXPECT_EQ(Fact(tables, "commits"), "1");
   EXPECT_EQ(Fact(tables, "files"), "3");
-  EXPECT_EQ(Fact(tables, "prediction times"), "2");
+  EXPECT_EQ(Fact(tables, "prediction_times"), "2");
   EXPECT_EQ(Fact(tables, "snapshots"), "3");
-  EXPECT_EQ(Fact(tables, "last snapshot at"), "12");
+  EXPECT_EQ(Fact(tables, "last_snapshot_time"), "12");
   EXPECT_EQ(Fact(tables, "events"), "25");
   EXPECT_EQ(Fact(tables, "nodes"), "7");
   EXPECT_EQ(Fact(tables, "edges"), "9");
-  EXPECT_EQ(Fact(tables, "Micro-F1 average"), "0.60");
+  EXPECT_EQ(Fact(tables, "micro_f1"), "60.00");
   EXPECT_EQ(Rows(tables, "Parts").size(), 2u);
   EXPECT_TRUE(Rows(tables, "Parts")[0].starts_with("embed|2|"));
   EXPECT_EQ(Rows(tables, "Notes"), Lines{"embed|3 self loops"});
@@ -216,9 +217,8 @@ TEST_F(InspectRunTest, FindsDamage) {
 
 TEST_F(InspectRunTest, SaysWhenNothingIsCommitted) {
   std::filesystem::remove(store_->LocalPath("_coden/manifest-000001.json"));
-  ExpectInputError(Inspect(directory_),
-                   "the run has committed nothing yet; start it again to finish it: '" +
-                       directory_ + "'");
+  ExpectInputError(Inspect(directory_), "there is no run in '" + directory_ +
+                                            "'; make it with `coden run` first");
 }
 
 TEST(InspectModel, ListsConfigurationAndTensors) {

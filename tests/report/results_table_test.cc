@@ -112,5 +112,36 @@ TEST(ResultsTable, RowsOfAnotherLengthAreFilledOrCut) {
   EXPECT_EQ(Render(table, TableFormat::kTable), "a  b\n-  -\n\n1  2\n");
 }
 
+TEST(ResultsTable, ARecordIsAnObjectAndALineForEachFact) {
+  ResultsTable needs;
+  needs.key = "needs";
+  needs.title = "Needs";
+  needs.is_record = true;
+  needs.columns = {{"rows", "rows of the log", ColumnType::kCount},
+                   {"memory_bytes", "memory", ColumnType::kBytes},
+                   {"disk_bytes", "disk", ColumnType::kBytes},
+                   {"fits", "fits", ColumnType::kBoolean},
+                   {.key = "note", .header = "note", .if_empty = "(none)"}};
+  needs.rows = {{std::int64_t{177000}, std::int64_t{294000001}, std::int64_t{3140000},
+                 true, Cell()}};
+  EXPECT_EQ(Render(needs, TableFormat::kTable),
+            "Needs\n"
+            "\n"
+            "property         value\n"
+            "---------------  -------\n"
+            "rows of the log  177,000\n"
+            "memory           295 MB\n"
+            "disk             3.2 MB\n"
+            "fits             yes\n"
+            "note             (none)\n");
+  const auto object = nlohmann::json::parse(Render(needs, TableFormat::kJson));
+  EXPECT_EQ(object, nlohmann::json::parse(
+                        R"({"rows": 177000, "memory_bytes": 294000001,
+                            "disk_bytes": 3140000, "fits": true, "note": null})"));
+  EXPECT_EQ(Render(needs, TableFormat::kCsv),
+            "rows,memory_bytes,disk_bytes,fits,note\r\n"
+            "177000,294000001,3140000,true,\r\n");
+}
+
 }  // namespace
 }  // namespace coden

@@ -35,11 +35,11 @@ class Outcome:
     @property
     def line(self):
         """The one error line, or None where there is not exactly one printable one."""
-        prefix = "coden: error: "
         lines = self.stderr.split("\n")
-        if len(lines) != 2 or lines[1] or not lines[0].startswith(prefix):
+        _, prefix, message = lines[0].partition("Z coden: error: ")
+        if len(lines) != 2 or lines[1] or not prefix:
             return None
-        return lines[0].removeprefix(prefix) if lines[0].isprintable() else None
+        return message if lines[0].isprintable() else None
 
 
 class Forked:

@@ -43,6 +43,9 @@ std::string FormatShortest(double value);
 /// Write a count with a comma between groups of three digits.
 std::string FormatCount(std::int64_t value);
 
+/// A number of bytes in megabytes, rounded up: 294 MB, and 3.2 MB below 100 MB.
+std::string FormatBytes(std::int64_t bytes);
+
 /// 0.42 s, 35.1 s, 3 min 12 s, 2 h 5 min; empty if negative or not finite.
 std::string FormatSeconds(double seconds);
 

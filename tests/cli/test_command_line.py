@@ -1,0 +1,214 @@
+"""Help, flags and the log on standard error: the same in every command."""
+
+import json
+import re
+import subprocess
+import time
+
+import pytest
+from conftest import PROGRAM, ROOT
+
+USAGE = 2
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+# What each command needs besides flags, to be taken as far as its flags.
+COMMANDS = {
+    "run": [],
+    "plan": [],
+    "validate": [],
+    "embed": [],
+    "schedule": [],
+    "commit": [],
+    "train": [],
+    "predict": [],
+    "report": [],
+    "experiment": ["accuracy"],
+    "generate": ["sbm"],
+    "verify": ["run"],
+    "import": ["edges", "e.csv"],
+    "inspect": ["run"],
+    "settings": [],
+}
+
+
+def sections(text):
+    """Sections of settings that a help text lists."""
+    return set(re.findall(r"^  --(\w+)\.\w+", text, re.MULTILINE))
+
+
+def test_short_flags_work_everywhere(coden):
+    general, version = coden("--help"), coden("--version")
+    assert general.code == version.code == 0 and general.stderr == version.stderr == ""
+    assert coden("-h") == general and coden("help") == general and coden("-q", "-h") == general
+    assert coden("-V") == version and re.fullmatch(r"coden \S+\n", version.stdout)
+    for name, words in COMMANDS.items():
+        assert f"\n  {name} " in general.stdout
+        help_text = coden(name, "--help")
+        assert help_text.code == 0 and help_text.stdout.startswith(f"Usage: coden {name} ")
+        assert coden(name, "-h") == coden(name, *words, "-h") == help_text
+        assert coden("-h", name) == coden("help", name) == help_text
+        assert coden(name, "-V") == version
+    listed = coden("settings", "-q")
+    assert listed.code == 0 and listed == coden("-q", "settings") == coden("settings")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_lists_the_settings_that_a_command_uses(coden, name):
+    used, every = (sections(coden(name, flag).stdout) for flag in ("--help", "--help-all"))
+    if name in ("generate", "verify", "import", "inspect", "settings"):
+        assert used == every == set()
+        return
+    assert every == sections(coden("settings").stdout) and "run" in used
+    assert ("train" in used) == (name in ("run", "plan", "train", "experiment"))
+    assert ("experiment" in used) == (name == "experiment")
+    assert ("embed" in used) == (name not in ("validate", "report"))
+
+
+def test_flags_are_refused_where_they_mean_nothing(coden):
+    commands = re.findall(r"^  ([a-z]+) ", coden("--help").stdout, re.MULTILINE)
+    helps = {name: coden(name, "--help").stdout for name in commands}
+    for flag, value, expected in [
+        ("force", [], {"run", "embed", "schedule", "train", "predict", "import"}),
+        ("resume", [], {"run", "train"}),
+        ("format", ["json"], set(COMMANDS) - {"schedule"}),
+        ("table", ["needs"], {"plan", "report", "experiment", "import", "inspect"}),
+        ("compare", [], {"report"}),
+        ("slices", ["4"], {"plan"}),
+        ("seed", ["4"], {"generate"}),
+    ]:
+        takers = [
+            name for name in commands if re.search(rf"^  --{flag}\b(?!\.)", helps[name], re.M)
+        ]
+        assert {name for name in takers if name in COMMANDS} == expected, flag
+        for name in set(COMMANDS) - expected:
+            outcome = coden(name, *COMMANDS[name], f"--{flag}", *value)
+            assert outcome.code == USAGE and outcome.stdout == ""
+            assert outcome.error == (
+                f"`coden {name}` does not take `--{flag}`; these commands do: {', '.join(takers)}"
+            )
+    refused = coden("verify", "run", "--run.directory", "run")
+    assert (
+        refused.code == USAGE and "`coden verify` does not take `--run.directory`" in refused.error
+    )
+
+
+@pytest.mark.parametrize(
+    "command, flag, nearest",
+    [
+        ("run", "--epsilon", "--embed.epsilon"),
+        ("run", "--sample.epsilon", "--embed.epsilon"),
+        ("run", "--labels", "--input.labels"),
+        ("run", "--forse", "--force"),
+        ("embed", "--quite", "--quiet"),
+        ("train", "--train.epoch", "--train.epochs"),
+        ("verify", "--hepl", "--help"),
+    ],
+)
+def test_an_unknown_flag_names_the_nearest(coden, command, flag, nearest):
+    outcome = coden(command, flag, "1")
+    assert outcome.code == USAGE
+    assert outcome.error == f"unknown flag `{flag}`; the nearest is `{nearest}`"
+
+
+def test_flags_of_a_command_follow_its_name(coden):
+    outcome = coden("--force", "run")
+    assert outcome.code == USAGE and "`--force`" in outcome.error
+    assert coden("--log-format", "json", "settings").code == 0
+    for words in ([], ["-q"]):
+        outcome = coden(*words)
+        assert outcome.code == USAGE and outcome.stdout == ""
+        assert outcome.error == "give a command; `coden --help` lists them"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["rnu"],
+        ["run", "--nosuch", "1"],
+        ["run", "--epsilon"],
+        ["run", "--embed.alpha"],
+        ["run", "--embed.alpha", "2"],
+        ["run", "none.ini"],
+        ["verify"],
+        ["verify", "--force"],
+        ["--force", "run"],
+        ["settings", "--format", "yaml"],
+    ],
+)
+def test_usage_errors_have_the_form_of_the_log(coden, arguments):
+    for flags in (["--log-format", "json"], ["--log-format=json"]):
+        for words in ([*flags, *arguments], [*arguments[:1], *flags, *arguments[1:]]):
+            if arguments[0] == "--force" and words[0] == "--force":
+                continue
+            outcome = coden(*words)
+            assert outcome.code == USAGE and outcome.stdout == ""
+            (line,) = outcome.stderr.splitlines()
+            error = json.loads(line)
+            assert list(error) == ["time", "level", "exit_code", "message"]
+            assert TIME.fullmatch(error["time"])
+            assert (error["level"], error["exit_code"]) == ("error", USAGE)
+    assert error["message"] == coden(*arguments).error
+
+
+def test_log_lines_have_time_and_level(coden, inputs):
+    outcome = coden("run", *inputs.flags("--log-format", "json"))
+    assert outcome.code == 0, outcome.stderr
+    lines = [json.loads(line) for line in outcome.stderr.splitlines()]
+    assert {line["event"] for line in lines} >= {"begin", "end"}
+    for line in lines:
+        assert list(line)[:2] == ["time", "level"] and line["level"] == "info"
+        assert TIME.fullmatch(line["time"])
+    failed = coden("run", *inputs.flags("--log-format", "json", "--input.src", "nosuch"))
+    error = json.loads(failed.stderr.splitlines()[-1])
+    assert (error["level"], error["exit_code"]) == ("error", failed.code) == ("error", 3)
+    plain = coden("run", *inputs.flags("--input.labels", ""))
+    assert plain.code == 0 and "note: " in plain.stderr
+    assert all(TIME.match(line) and line[20] == " " for line in plain.stderr.splitlines())
+
+
+@pytest.mark.parametrize("log", ["text", "json"])
+def test_a_stage_is_a_line_every_few_seconds_and_one_when_it_ends(coden, inputs, log):
+    flags = ["--train.epochs", "300", "--train.patience", "0", "--train.hidden", "8"]
+    start = time.monotonic()
+    outcome = coden("run", *inputs.flags(*flags, "--train.protocol", "shared", "--log-format", log))
+    assert outcome.code == 0, outcome.stderr
+    allowed = 2 + (time.monotonic() - start) / 5
+    lines = outcome.stderr.splitlines()
+    if log == "json":
+        of_training = [line for line in map(json.loads, lines) if line.get("step") == "train"]
+        assert of_training[0]["event"] == "begin" and of_training[-1]["event"] == "end"
+    else:
+        of_training = [line for line in lines if line[20:].startswith(" train: ")]
+        assert "300 epochs" in of_training[0] and "done in" in of_training[-1]
+    assert 2 <= len(of_training) <= allowed
+
+
+def test_an_epoch_is_shown_with_its_loss_after_a_few_seconds(coden, inputs):
+    flags = inputs.flags("--train.protocol", "shared", "--train.epochs", "1000000")
+    flags += ["--train.patience", "0"]
+    process = subprocess.Popen(
+        [PROGRAM, "run", *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    lines = iter(process.stderr)
+    assert any(" train: 1,000,000 epochs" in line for line in lines)
+    start = time.monotonic()
+    line = next(lines)
+    assert " train: " in line and "loss " in line and ", validation " in line
+    assert time.monotonic() - start > 4
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.parametrize(
+    "script", ["tests/run.sh", "tools/setup.sh", "tools/build.sh", "examples/quickstart.sh"]
+)
+def test_scripts_have_help_and_refuse_unknown_arguments(script):
+    def call(argument):
+        words = ["bash", ROOT / script, argument]
+        return subprocess.run(words, capture_output=True, text=True, timeout=10, cwd="/")
+
+    for flag in ("-h", "--help"):
+        done = call(flag)
+        assert (done.returncode, done.stderr) == (0, "") and f"{script} --help" in done.stdout
+    for word in ("--nosuch", "nosuch"):
+        done = call(word)
+        assert (done.returncode, done.stdout) == (USAGE, "") and f"'{word}'" in done.stderr

@@ -1,0 +1,130 @@
+"""--format json and csv are for programs: fixed keys, plain numbers, one table at a time."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+USAGE = 2
+KEY = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def check_keys(value):
+    """Every key of an answer is declared in code, in snake case."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            assert KEY.fullmatch(key), key
+            check_keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            check_keys(inner)
+    elif isinstance(value, str):
+        assert not re.fullmatch(r"[\d,.]+( [kMG]?B)?", value), f"a number as text: {value}"
+
+
+@pytest.fixture
+def ask(coden):
+    def call(*arguments, **options):
+        outcome = coden(*arguments, "--format", "json", **options)
+        assert outcome.code == 0, outcome.stderr
+        answer = json.loads(outcome.stdout)
+        check_keys(answer)
+        return answer
+
+    return call
+
+
+def test_a_plan_has_numbers(coden, ask, inputs):
+    plan = ask("plan", *inputs.flags())
+    assert list(plan) == ["prediction_times", "needs"]
+    needs = plan["needs"]
+    assert needs["rows"] == 600 and needs["nodes"] == 50 and needs["feature_columns"] == 6
+    assert needs["snapshots"] == sum(row["snapshots"] for row in plan["prediction_times"])
+    for key in ("memory_bytes", "disk_bytes", "temporary_disk_bytes", "passes"):
+        assert type(needs[key]) is int, key
+    assert needs["disk_is_upper_bound"] is False and needs["memory_bytes"] > 10_000_000
+    # People see the same with units.
+    table = coden("plan", *inputs.flags()).stdout
+    assert re.search(r"^memory +[\d,.]+ MB$", table, re.MULTILINE)
+    assert re.search(r"^rows of the log +600$", table, re.MULTILINE)
+
+
+def test_every_command_answers_programs(ask, inputs, coden, tmp_path):
+    assert coden("run", *inputs.flags()).code == 0
+    assert ask("report", *inputs.flags())[0]["prediction"] == 1
+    assert ask("embed", *inputs.flags())[0]["stage"] == "read"
+    assert ask("validate", *inputs.flags()) == []
+    assert ask("verify", inputs.run)[0]["damaged"] == 0
+    assert ask("predict", *inputs.flags()) == []
+    found = ask("inspect", inputs.run)
+    assert list(found)[:2] == ["run", "parts"] and found["run"]["complete"] is True
+    assert 0.0 <= found["run"]["micro_f1"] <= 1.0
+    log = ask("inspect", inputs.path("edges"))["parquet"]
+    assert (log["kind"], log["rows"], log["first_time"], log["last_time"]) == (
+        "edge log",
+        600,
+        0,
+        199,
+    )
+    snapshot = ask("inspect", inputs.run / "snapshots/snapshot=000000/part-0.parquet")["parquet"]
+    assert snapshot["dim"] == 6 and type(snapshot["snapshot_time"]) is int
+    assert set(ask("inspect", inputs.run / "model")) == {"model", "tensors"}
+    slices = ask("plan", *inputs.flags("--slices", "2"))
+    assert list(slices) == ["slices", "costs"]
+    assert all(type(row["memory_bytes"]) is int for row in slices["slices"] + slices["costs"])
+    (tmp_path / "e.csv").write_text("src,dst,time\n1,2,30\n2,3,40\n")
+    imported = ask("import", "edges", tmp_path / "e.csv", "--out", tmp_path / "out")
+    assert list(imported) == ["files", "log", "columns", "dropped"]
+    assert (imported["log"][0]["first_time"], imported["log"][0]["last_time"]) == (30, 40)
+
+
+def test_problems_say_in_words_of_json_what_stops_a_run(coden, inputs):
+    features = inputs["features"].to_pylist()
+    features[0]["x"] = features[0]["x"][1:]
+    inputs["features"] = inputs["features"].from_pylist(features, inputs["features"].schema)
+    outcome = coden("validate", *inputs.flags("--format", "json"))
+    assert [row["fatal"] for row in json.loads(outcome.stdout)] == [True]
+    assert ",true," in coden("validate", *inputs.flags("--format", "csv")).stdout
+    assert " yes " in coden("validate", *inputs.flags()).stdout
+
+
+def test_csv_holds_one_table(coden, ask, inputs, tmp_path):
+    flags = inputs.flags()
+    (tmp_path / "e.csv").write_text("src,dst,time\n1,2,30\n2,3,40\n")
+    for command, names in {
+        ("plan", *flags): "prediction_times, needs",
+        ("plan", *flags, "--slices", "2"): "slices, costs",
+        ("import", "edges", tmp_path / "e.csv", "--out", tmp_path / "out"): "files, log, columns, "
+        "dropped",
+        ("report", "--compare", "one", "other"): "runs, stages, settings",
+    }.items():
+        outcome = coden(*command, "--format", "csv")
+        assert (outcome.code, outcome.stdout) == (USAGE, "")
+        assert outcome.error == (
+            "CSV holds one table, and this command has several; choose one with --table: " + names
+        )
+        wrong = coden(*command, "--table", "nosuch")
+        assert (wrong.code, wrong.stdout) == (USAGE, "")
+        assert wrong.error == f"there is no such table; `--table` must be one of {names}: 'nosuch'"
+    assert not (tmp_path / "out").exists(), "refused before anything is written"
+    outcome = coden("plan", *flags, "--format", "csv", "--table", "needs")
+    (row,) = csv.DictReader(io.StringIO(outcome.stdout))
+    needs = ask("plan", *flags)["needs"]
+    assert {key: json.loads(value) for key, value in row.items()} == needs
+    assert ask("plan", *flags, "--table", "needs") == needs
+    table = coden("plan", *flags, "--table", "prediction_times").stdout
+    assert table.startswith("Prediction times\n") and "Needs" not in table
+    # The setting is as good as the flag, and a command with one table needs no choice.
+    assert coden("plan", *flags, "--report.format", "csv").code == USAGE
+    assert coden("validate", *flags, "--format", "csv").code == 0
+
+
+def test_inspect_lists_no_defaults(coden, ask, inputs):
+    assert coden("run", *inputs.flags("--embed.alpha", "0.3")).code == 0
+    changed = {"embed.alpha": "0.3", "train.epochs": "2"}
+    settings = {row["setting"]: row["value"] for row in ask("inspect", inputs.run)["settings"]}
+    assert settings == changed
+    snapshot = ask("inspect", inputs.run / "snapshots/snapshot=000000/part-0.parquet")
+    assert {row["setting"] for row in snapshot["settings"]} == {"embed.alpha"}
