@@ -3,6 +3,7 @@
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/predict_pipeline.h"
 #include "coden/pipeline/run_report.h"
+#include "coden/report/counts_table.h"
 
 namespace coden {
 
@@ -50,7 +51,8 @@ arrow::Status PredictCommand(const CommandLine& line, const RunContext& context,
       const PredictOutcome outcome,
       PredictPipeline(settings, {line.force, PredictingOfThisBuild()}, context));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, outcome.manifest, context));
-  *output = Render(TimesTable(outcome.times), settings.report.format);
+  *output = RenderWithCounts(TimesTable(outcome.times), outcome.manifest,
+                             settings.report.format);
   return arrow::Status::OK();
 }
 

@@ -2,6 +2,7 @@
 
 #include <arrow/table.h>
 
+#include "coden/report/counts_table.h"
 #include "coden/report/micro_f1_table.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
@@ -33,12 +34,12 @@ arrow::Result<std::string> RunResults(const Settings& settings, const Manifest& 
                                       bool with_scores) {
   const FileRecord* file = manifest.FindFile(RunLayout::kMetrics);
   if (file == nullptr || !with_scores) {
-    return Render(PartsTable(manifest), settings.report.format);
+    return RenderWithCounts(PartsTable(manifest), manifest, settings.report.format);
   }
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
   ARROW_ASSIGN_OR_RAISE(const ResultsTable table, MicroF1Table(*metrics));
-  return Render(table, settings.report.format);
+  return RenderWithCounts(table, manifest, settings.report.format);
 }
 
 }  // namespace coden

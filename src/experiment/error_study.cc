@@ -144,8 +144,9 @@ class ErrorStudy {
     SnapshotReader reader(*store_);
     ScheduleReplay replay(schedule_);
     const auto take = [&](const SchedulePoint& point) { return Take(point, reader); };
-    EventReader events(settings_.input.edges, settings_.graph.events, *inputs_.nodes,
-                       inputs_.log.num_before);
+    EventReader events(
+        settings_.input.edges, settings_.graph.events, *inputs_.nodes,
+        {.first_row = inputs_.log.num_before, .late = {settings_.input.late}});
     ARROW_ASSIGN_OR_RAISE(const auto source,
                           inputs_.log.Scan(settings_.input.batch_rows));
     Operator* stages[] = {&events};

@@ -8,7 +8,7 @@ namespace coden {
 arrow::Status NumberNodes(const Settings& settings, RunInputs& inputs,
                           const RunContext& context) {
   EventReader events(settings.input.edges, settings.graph.events, *inputs.nodes,
-                     inputs.log.num_before);
+                     {.first_row = inputs.log.num_before, .late = {settings.input.late}});
   ARROW_ASSIGN_OR_RAISE(const auto source, inputs.log.Scan(settings.input.batch_rows));
   Operator* stages[] = {&events};
   context.progress->Begin("nodes", "rows", inputs.log.num_rows);

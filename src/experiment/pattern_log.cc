@@ -104,7 +104,7 @@ arrow::Result<CutLog> CutAtPredictions(const Settings& settings,
   ARROW_ASSIGN_OR_RAISE(const SchedulePassResult pass,
                         RunSchedulePass(settings, inputs, context));
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
-                     inputs.log.num_before);
+                     {.first_row = inputs.log.num_before, .late = {settings.input.late}});
   ChangeLog changes(settings.graph, pass.schedule);
   ARROW_ASSIGN_OR_RAISE(const auto source, inputs.log.Scan(settings.input.batch_rows));
   Operator* stages[] = {&reader};

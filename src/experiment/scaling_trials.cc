@@ -32,7 +32,8 @@ Trial EmbedTrial(const Settings& settings, std::string_view group, double x) {
 // The time of row `row` of the log.
 arrow::Result<EventTime> TimeOfRow(const Settings& settings, RunInputs& inputs,
                                    std::int64_t row) {
-  EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes, row);
+  EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
+                     {.first_row = row});
   ARROW_ASSIGN_OR_RAISE(const auto source, inputs.log.Scan(1, row, row + 1));
   ARROW_RETURN_NOT_OK(reader.Bind(source->schema()).status());
   EventTime time = 0;

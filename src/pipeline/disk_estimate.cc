@@ -113,11 +113,11 @@ class Sampling {
     ARROW_ASSIGN_OR_RAISE(
         embedder_, Embedder::Make(options, sample_, inputs_.features, *inputs_.nodes));
     inputs_.nodes->Freeze();
-    const std::int64_t num_rows =
-        pass_.progress.log.empty() ? 0 : pass_.progress.log.back().end_row();
-    EventReader reader(settings_.input.edges, settings_.graph.events, *inputs_.nodes, 0);
-    ARROW_ASSIGN_OR_RAISE(const auto source,
-                          inputs_.log.Scan(settings_.input.batch_rows, 0, num_rows));
+    ARROW_ASSIGN_OR_RAISE(
+        const UsedRows rows,
+        ReadUsedRows(inputs_.log, pass_.progress.log, settings_.input.batch_rows));
+    EventReader reader(settings_.input.edges, settings_.graph.events, *inputs_.nodes,
+                       rows.options);
     SnapshotWriter writer = Writer(sample_, options.num_columns(), &files_);
     Labels labels;
     std::optional<NodeFilter> filter;
@@ -127,10 +127,10 @@ class Sampling {
       stages.push_back(&filter.emplace(*labels.nodes));
     }
     stages.push_back(&writer);
-    context_.progress->Begin("sample of the snapshots", "rows", num_rows);
+    context_.progress->Begin("sample of the snapshots", "rows", rows.count);
     const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
     ARROW_RETURN_NOT_OK(
-        Run(*source, stages, discard, context_, {.read_ahead_of = 1}).status());
+        Run(*rows.reader, stages, discard, context_, {.read_ahead_of = 1}).status());
     context_.progress->End(
         CountOf(static_cast<std::int64_t>(sample_.size()), "snapshots of ") +
         CountOf(options.num_columns(), "columns"));

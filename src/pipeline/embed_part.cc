@@ -65,6 +65,7 @@ class EmbedPart {
     }
     if (!existing.complete) {
       ARROW_RETURN_NOT_OK(OpenEarlier(existing, change.verify_log));
+      ForgetMissingFiles();
       context_.progress->Note(
           "embedding: going on after " + CountOf(progress_.num_snapshots, "of ") +
           CountOf(static_cast<std::int64_t>(schedule_.size()), "snapshots"));
@@ -77,6 +78,18 @@ class EmbedPart {
   }
 
  private:
+  // A file without a used row may be gone; the others have been compared.
+  void ForgetMissingFiles() {
+    PartRecord part = *manifest_->Find(kEmbedPart);
+    std::erase_if(part.inputs, [&](const InputRecord& input) {
+      return std::none_of(prints_.embed_inputs.begin(), prints_.embed_inputs.end(),
+                          [&](const InputRecord& now) {
+                            return now.role == input.role && now.name == input.name;
+                          });
+    });
+    manifest_->Replace(std::move(part));
+  }
+
   arrow::Status OpenEarlier(const PartRecord& existing, bool verify_log) {
     ARROW_ASSIGN_OR_RAISE(ScheduledRun run,
                           OpenScheduledRun(settings_, store_, existing, verify_log));
@@ -98,7 +111,7 @@ class EmbedPart {
     schedule_.insert(schedule_.end(), pass.schedule.begin(), pass.schedule.end());
     if (num_new == 0) {
       context_.progress->Note("the inputs have nothing new to predict: kept as it was");
-      return KeepAs(existing, pass.notes);
+      return KeepAs(existing, pass);
     }
     ARROW_RETURN_NOT_OK(Plan(pass.progress));
     const std::int64_t used = before.sampler.num_events;
@@ -147,6 +160,7 @@ class EmbedPart {
     part.complete = false;
     part.figures = figures_ = std::move(pass.figures);
     part.notes = std::move(pass.notes);
+    part.counts = pass.counts;
     if (const PartRecord* existing = next.Find(kEmbedPart)) part.files = existing->files;
     progress_ = std::move(pass.progress);
     inputs_.saved = std::move(pass.nodes);
@@ -249,9 +263,10 @@ class EmbedPart {
   }
 
   // The inputs were written anew, or have rows that change nothing.
-  arrow::Status KeepAs(PartRecord part, const std::vector<std::string>& notes) {
-    for (const std::string& note : notes) context_.progress->Note(note);
-    part.notes = notes;
+  arrow::Status KeepAs(PartRecord part, const SchedulePassResult& pass) {
+    for (const std::string& note : pass.notes) context_.progress->Note(note);
+    part.notes = pass.notes;
+    part.counts = pass.counts;
     part.fingerprint = prints_.embed;
     part.parameters = EmbedParameters(settings_);
     part.inputs = prints_.embed_inputs;
@@ -273,6 +288,15 @@ class EmbedPart {
   std::vector<StageFigure> figures_;
   int columns_per_pass_ = 0;
 };
+
+// The inputs of a part that its schedule has used.
+arrow::Result<std::vector<InputRecord>> UsedInputsOf(const RunStore& store,
+                                                     const PartRecord& part) {
+  ARROW_ASSIGN_OR_RAISE(const std::string text, store.ReadText(RunLayout::kProgress));
+  ARROW_ASSIGN_OR_RAISE(const RunProgress progress,
+                        ProgressFromJson(text, store.Show(RunLayout::kProgress)));
+  return UsedInputs(part.inputs, progress.log);
+}
 
 }  // namespace
 
@@ -324,15 +348,18 @@ arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
     context.progress->Note("embedding: settings and inputs are unchanged, skipped");
     return arrow::Status::OK();
   }
-  InputChange change = CompareInputs(existing.inputs, prints.embed_inputs);
+  ARROW_ASSIGN_OR_RAISE(const auto used, UsedInputsOf(store, existing));
+  InputChange change = CompareInputs(used, prints.embed_inputs);
   if (!change.lost.empty()) {
     return HistoryError("the history of the run in '", store.Show(),
                         "' has changed; give it back, choose another `run.directory`, or "
                         "rebuild with --force: ",
                         change.lost);
   }
-  // Other prediction times make the log go on without a new row.
-  change.grown = change.grown || existing.parameters != EmbedParameters(settings);
+  // Other prediction times make the log go on without a new row; a file without a used
+  // row may be gone.
+  change.grown = change.grown || existing.parameters != EmbedParameters(settings) ||
+                 existing.inputs.size() != prints.embed_inputs.size();
   return work.GoOn(existing, change);
 }
 

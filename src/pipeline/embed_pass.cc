@@ -126,22 +126,18 @@ class LogReplay {
   // work.
   arrow::Result<double> Run(const std::string& step, std::span<Operator* const> outlet) {
     const int done = task_.progress.num_snapshots;
-    const std::int64_t first_row =
-        task_.progress.RowAfter(done == 0 ? 0 : task_.schedule[done - 1].events);
-    const std::int64_t end_row =
-        task_.progress.log.empty() ? 0 : task_.progress.log.back().end_row();
-    EventReader reader(settings_.input.edges, settings_.graph.events, *inputs_.nodes,
-                       inputs_.log.num_before + first_row);
     ARROW_ASSIGN_OR_RAISE(
-        const auto source,
-        inputs_.log.Scan(
-            std::min<std::int64_t>(settings_.input.batch_rows, kEmbedBatchRows),
-            first_row, end_row));
-    context_.progress->Begin(step, "rows", end_row - first_row);
+        const UsedRows rows,
+        ReadUsedRows(inputs_.log, task_.progress.log,
+                     std::min<std::int64_t>(settings_.input.batch_rows, kEmbedBatchRows),
+                     done == 0 ? 0 : task_.schedule[done - 1].events));
+    EventReader reader(settings_.input.edges, settings_.graph.events, *inputs_.nodes,
+                       rows.options);
+    context_.progress->Begin(step, "rows", rows.count);
     std::vector<Operator*> stages = {&reader, embedder_.get()};
     stages.insert(stages.end(), outlet.begin(), outlet.end());
     ARROW_ASSIGN_OR_RAISE(const PassTimes times,
-                          coden::Run(*source, stages, Discard, context_,
+                          coden::Run(*rows.reader, stages, Discard, context_,
                                      {.read_ahead_of = 1, .write_behind_from = 2}));
     seconds_ = times.source + times.stages[0] + times.stages[1];
     const std::vector<double>& bounds = embedder_->figures().error_bounds;

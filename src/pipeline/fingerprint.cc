@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "coden/pipeline/error.h"
@@ -228,10 +229,28 @@ std::string InputFingerprint(const std::vector<InputRecord>& inputs) {
   return Hash(Contents(read));
 }
 
-std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs) {
+std::vector<InputRecord> UsedInputs(const std::vector<InputRecord>& inputs,
+                                    std::span<const LogSegment> segments) {
+  std::set<std::string_view> used;
+  for (const LogSegment& segment : segments) used.insert(segment.file);
+  std::vector<InputRecord> kept;
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(kept),
+               [&](const InputRecord& input) {
+                 return input.role != kEdges || used.contains(input.name);
+               });
+  return kept;
+}
+
+std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs,
+                                   std::span<const LogSegment> segments) {
   std::vector<std::string> names;
+  std::set<std::string> known;
+  const auto add = [&](const std::string& name) {
+    if (known.insert(name).second) names.push_back(name);
+  };
+  for (const LogSegment& segment : segments) add(segment.file);
   for (const InputRecord& input : inputs) {
-    if (input.role == kEdges) names.push_back(input.name);
+    if (input.role == kEdges) add(input.name);
   }
   return names;
 }

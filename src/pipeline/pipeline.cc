@@ -17,6 +17,7 @@
 #include "pipeline/saved_settings_internal.h"
 #include "pipeline/train_part_internal.h"
 #include "pipeline/train_ranks_internal.h"
+#include "read/label_amounts_internal.h"
 
 namespace coden {
 
@@ -93,6 +94,7 @@ arrow::Result<bool> IsBarren(const RunStore& store, const PartRecord& part) {
 arrow::Result<std::shared_ptr<const NodeIdMap>> CheckLabels(const Settings& settings,
                                                             const RunContext& context) {
   ARROW_ASSIGN_OR_RAISE(Labels labels, ReadLabels(settings.input));
+  if (const auto warning = AmountsWarning(labels)) context.progress->Note(*warning);
   std::shared_ptr<NodeIdMap> nodes = std::move(labels.nodes);
   nodes->Freeze();
   if (labels.timed || labels.other_columns.empty()) return nodes;

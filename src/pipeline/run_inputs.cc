@@ -18,25 +18,43 @@ arrow::Status ChangedHistory(std::string_view what) {
   return HistoryError("the history of the run has changed: ", what, kWaysOut);
 }
 
-// The hash of the events of one segment, as they are now.
-arrow::Result<std::string> HashSegment(const Settings& settings, RunInputs& inputs,
-                                       const LogSegment& segment) {
+// Whether the events of one segment are what they were.
+arrow::Result<bool> IsUnchanged(const Settings& settings, RunInputs& inputs,
+                                const LogSegment& segment) {
+  LogSegment alone = segment;
+  alone.first_event = 0;
+  ARROW_ASSIGN_OR_RAISE(const UsedRows rows,
+                        ReadUsedRows(inputs.log, {&alone, 1}, settings.input.batch_rows));
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
-                     inputs.log.num_before + segment.first_row);
+                     rows.options);
   LogHasher hasher;
-  ARROW_ASSIGN_OR_RAISE(
-      const auto rows,
-      inputs.log.Scan(settings.input.batch_rows, segment.first_row, segment.end_row()));
-  ARROW_RETURN_NOT_OK(reader.Bind(rows->schema()).status());
+  ARROW_RETURN_NOT_OK(reader.Bind(rows.reader->schema()).status());
   const Emit discard = [](const BatchPtr&) { return arrow::Status::OK(); };
   const Emit hash = [&](BatchPtr batch) {
     return hasher.Push(std::move(batch), discard);
   };
   for (BatchPtr batch;;) {
-    ARROW_RETURN_NOT_OK(rows->ReadNext(&batch));
-    if (batch == nullptr) return hasher.Digest();
+    ARROW_RETURN_NOT_OK(rows.reader->ReadNext(&batch));
+    if (batch == nullptr) break;
     ARROW_RETURN_NOT_OK(reader.Push(std::move(batch), hash));
   }
+  const auto pieces = hasher.TakePieces();
+  return pieces.size() == 1 && pieces[0].digest == segment.hash;
+}
+
+// Refuse a log that no longer has the rows of `segments`.
+arrow::Status CheckRowsAreThere(const EdgeLog& log,
+                                const std::vector<LogSegment>& segments) {
+  for (const LogSegment& segment : segments) {
+    const auto file = log.RowsOf(segment.file);
+    if (!file)
+      return ChangedHistory("the log no longer has its file '" + segment.file + "'");
+    if (file->num_rows >= segment.end_row()) continue;
+    return ChangedHistory("file '" + segment.file + "' of the log has " +
+                          std::to_string(file->num_rows) + " rows, " +
+                          std::to_string(segment.end_row()) + " were used");
+  }
+  return arrow::Status::OK();
 }
 
 }  // namespace
@@ -90,19 +108,14 @@ arrow::Status CheckHistory(const Settings& settings, RunInputs& inputs,
                           std::to_string(progress.clock.last_time) +
                           " are not what they were");
   }
-  const std::int64_t used = progress.log.empty() ? 0 : progress.log.back().end_row();
-  if (inputs.log.num_rows < used) {
-    return ChangedHistory("the log has " + std::to_string(inputs.log.num_rows) +
-                          " rows, " + std::to_string(used) + " were used");
-  }
+  ARROW_RETURN_NOT_OK(CheckRowsAreThere(inputs.log, progress.log));
   if (!verify_log) return arrow::Status::OK();
   for (const LogSegment& segment : progress.log) {
-    ARROW_ASSIGN_OR_RAISE(const std::string hash, HashSegment(settings, inputs, segment));
-    if (hash != segment.hash) {
-      return ChangedHistory("rows " + std::to_string(segment.first_row) + " to " +
-                            std::to_string(segment.end_row() - 1) +
-                            " of the log are not what they were");
-    }
+    ARROW_ASSIGN_OR_RAISE(const bool unchanged, IsUnchanged(settings, inputs, segment));
+    if (unchanged) continue;
+    return ChangedHistory("rows " + std::to_string(segment.first_row) + " to " +
+                          std::to_string(segment.end_row() - 1) + " of file '" +
+                          segment.file + "' of the log are not what they were");
   }
   return arrow::Status::OK();
 }

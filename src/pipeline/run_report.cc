@@ -7,7 +7,9 @@
 #include <arrow/config.h>
 #include <arrow/table.h>
 
+#include "coden/report/counts_table.h"
 #include "coden/report/html_report.h"
+#include "coden/report/printable.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
@@ -29,6 +31,11 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   // was interrupted has none yet.
   ARROW_ASSIGN_OR_RAISE(auto saved_settings, LoadSavedSettings(*store));
   inputs.settings = saved_settings ? *std::move(saved_settings) : ShownSettings(settings);
+  const ResultsTable counts = CountsTable(manifest);
+  for (const auto& row : counts.rows) {
+    inputs.counts.push_back(
+        {std::get<std::string>(row[2]), FormatCount(std::get<std::int64_t>(row[1]))});
+  }
   for (const PartRecord& part : manifest.parts) {
     inputs.stages.insert(inputs.stages.end(), part.figures.begin(), part.figures.end());
     inputs.notes.insert(inputs.notes.end(), part.notes.begin(), part.notes.end());

@@ -15,10 +15,13 @@
 #include "coden/pipeline/runner.h"
 #include "coden/report/printable.h"
 #include "coden/sample/schedule_sampler.h"
-#include "coden/state/late_rows.h"
 #include "coden/state/log_hasher.h"
+#include "coden/state/log_segments.h"
 #include "coden/state/saved_graph.h"
+#include "pipeline/id_checks_internal.h"
 #include "pipeline/memory_guard_internal.h"
+#include "read/rules_internal.h"
+#include "read/time_warnings_internal.h"
 
 namespace coden {
 
@@ -40,32 +43,46 @@ std::int64_t TablesGrowth(std::int64_t nodes, std::int64_t more) {
              : std::min<std::int64_t>(next, nodes + 2 * more) * kNodeBytes;
 }
 
-void NoteIf(std::int64_t count, std::string_view text, std::vector<std::string>* notes) {
-  if (count > 0) notes->push_back(CountOf(count, text));
+// What became of all rows, of earlier runs too.
+InputCounts CountsOf(const Settings& settings, const RunInputs& inputs,
+                     const PredictionClock& clock, const EventCounts& events,
+                     std::int64_t num_used) {
+  InputCounts counts;
+  counts.rows_read = inputs.log.num_rows;
+  counts.rows_before = inputs.log.num_before;
+  counts.rows_after = inputs.log.num_after;
+  counts.rows_unused = clock.num_unused();
+  counts.rows_late = inputs.log.num_rows - num_used - clock.num_unused();
+  counts.self_loops = events.self_loops;
+  counts.repeated_edges = events.repeated;
+  counts.absent_deletions = events.missing_deletions;
+  counts.expired_edges = events.expired;
+  if (!settings.input.features.empty()) {
+    counts.nodes_without_features =
+        inputs.nodes->size() -
+        static_cast<std::int64_t>(inputs.features.row_nodes().size());
+  }
+  return counts;
 }
 
-std::vector<std::string> NotesOf(const Settings& settings, const RunInputs& inputs,
-                                 const PredictionClock& clock, const EventCounts& counts,
-                                 std::int64_t num_late) {
+std::vector<std::string> NotesOf(const InputCounts& counts, const RunInputs& inputs,
+                                 const PredictionClock& clock) {
   std::vector<std::string> notes;
-  NoteIf(inputs.log.num_before + inputs.log.num_after,
-         "rows outside `input.from`/`input.until`: not read", &notes);
-  NoteIf(counts.repeated, "rows repeat an edge that is there: ignored", &notes);
-  NoteIf(counts.self_loops, "self loops: dropped (`graph.self_loops` keeps them)",
-         &notes);
-  NoteIf(counts.missing_deletions,
-         "deletions of an absent edge: skipped (`graph.lenient`)", &notes);
-  NoteIf(counts.expired, "edges expired (`graph.window`)", &notes);
-  NoteIf(num_late, "rows came late: dropped (`input.late`)", &notes);
-  NoteIf(clock.num_merged(),
-         "prediction times fell together with another, because one time holds all their "
-         "rows",
-         &notes);
-  NoteIf(clock.num_unused(), "rows after the last prediction time: not used", &notes);
-  if (!settings.input.features.empty()) {
-    NoteIf(inputs.nodes->size() -
-               static_cast<std::int64_t>(inputs.features.row_nodes().size()),
-           "nodes have no feature row: zeros are used", &notes);
+  for (const InputCountField& field : InputCountFields()) {
+    const std::int64_t count = (counts.*field.value).value_or(0);
+    if (field.noted && count > 0) notes.push_back(CountOf(count, field.text));
+  }
+  if (clock.num_merged() > 0) {
+    notes.push_back(CountOf(
+        clock.num_merged(),
+        "prediction times fell together with another, because one time holds all their "
+        "rows"));
+  }
+  if (!inputs.log.other_columns.empty()) {
+    std::string names;
+    for (const std::string& name : inputs.log.other_columns)
+      names += (names.empty() ? "" : ", ") + name;
+    notes.push_back("columns of the edge log that are not read: " + names);
   }
   return notes;
 }
@@ -96,6 +113,36 @@ std::vector<SavedNode> SavedNodes(const RunInputs& inputs, const LazySampler& sa
   return nodes;
 }
 
+// How many rows the clock will see, and the last time. Only the times tell which rows are
+// late.
+arrow::Result<EdgeLog::KeptRows> RowsForClock(const Settings& settings,
+                                              const EdgeLog& log, std::int64_t first_row,
+                                              const LateRule& late) {
+  if (late.policy == LatePolicy::kDrop) return log.CountKept(first_row, late);
+  EdgeLog::KeptRows rows{log.num_rows - first_row};
+  if (settings.partition.unfinished == UnfinishedInterval::kWait) {
+    ARROW_ASSIGN_OR_RAISE(rows.last_time, log.LastTime());
+  }
+  return rows;
+}
+
+std::vector<std::int64_t> FileStarts(const ParquetSource& source) {
+  std::vector<std::int64_t> starts;
+  std::int64_t row = 0;
+  for (const ParquetSource::File& file : source.files()) {
+    starts.push_back(row);
+    row += file.num_rows;
+  }
+  return starts;
+}
+
+// An error of the sampler is about one row of the log.
+arrow::Status RefusedRow(const arrow::Status& status, const EdgeLog& log,
+                         std::int64_t row) {
+  const arrow::Status placed = Refuse(*log.source)({{}, row, status.message(), {}});
+  return WithFault(status.WithMessage(placed.message()), Fault::kInput);
+}
+
 }  // namespace
 
 arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
@@ -105,24 +152,24 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   SchedulePassResult result;
   if (earlier != nullptr) result.progress = earlier->progress;
   const RunProgress before = result.progress;
-  const std::int64_t first_row = before.log.empty() ? 0 : before.log.back().end_row();
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t first_row, RowAfter(before.log, inputs.log));
   const std::int64_t num_rows = inputs.log.num_rows - first_row;
 
-  EventTime log_end = kNoTime;
-  if (settings.partition.unfinished == UnfinishedInterval::kWait) {
-    ARROW_ASSIGN_OR_RAISE(log_end, inputs.log.LastTime());
-  }
+  const LateRule late{settings.input.late, earlier ? before.clock.last_time : kNoTime};
+  ARROW_ASSIGN_OR_RAISE(const EdgeLog::KeptRows kept,
+                        RowsForClock(settings, inputs.log, first_row, late));
   ARROW_ASSIGN_OR_RAISE(
-      auto clock, earlier == nullptr
-                      ? PredictionClock::Make(settings.partition, num_rows, log_end)
-                      : PredictionClock::Continue(settings.partition, before.clock,
-                                                  before.clock.rows + num_rows, log_end));
+      auto clock,
+      earlier == nullptr
+          ? PredictionClock::Make(settings.partition, kept.count, kept.last_time)
+          : PredictionClock::Continue(settings.partition, before.clock,
+                                      before.clock.rows + kept.count, kept.last_time));
   EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
-                     inputs.log.num_before + first_row);
-  LateRows late(settings.input.late, earlier ? before.clock.last_time : kNoTime,
-                inputs.log.num_before + first_row, settings.input.edges);
+                     {.first_row = inputs.log.num_before + first_row,
+                      .late = late,
+                      .source = inputs.log.source.get()});
   Partitioner partitioner(std::move(clock));
-  LogHasher hasher;
+  LogHasher hasher(FileStarts(*inputs.log.source));
   ARROW_ASSIGN_OR_RAISE(
       const auto sampler,
       ScheduleSampler::Make(settings.sample, settings.embed, settings.graph,
@@ -143,21 +190,20 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
     return DegreeGraph::GrowthBytes(sampler->sampler().graph().num_edges(), more) +
            TablesGrowth(nodes, more);
   });
-  Operator* stages[] = {&guard, &reader, &late, &partitioner, &hasher, sampler.get()};
+  Operator* stages[] = {&guard, &reader, &partitioner, &hasher, sampler.get()};
   // The reader numbers nodes that the sampler looks up, so they share a thread.
-  ARROW_ASSIGN_OR_RAISE(const PassTimes times,
-                        Run(*source, stages, collect, context, {.read_ahead_of = 0}));
+  const auto run = Run(*source, stages, collect, context, {.read_ahead_of = 0});
+  if (!run.ok() && sampler->refused_row() >= 0)
+    return RefusedRow(run.status(), inputs.log, sampler->refused_row());
+  ARROW_ASSIGN_OR_RAISE(const PassTimes times, run);
   ARROW_ASSIGN_OR_RAISE(const auto table,
                         arrow::Table::FromRecordBatches(ScheduleSchema(), rows));
   ARROW_ASSIGN_OR_RAISE(result.schedule,
                         ScheduleFromTable(*table, before.sampler.num_snapshots));
 
-  if (hasher.num_events() > 0) {
-    result.progress.log.push_back({first_row + late.num_dropped(),
-                                   before.sampler.num_events, hasher.num_events(),
-                                   hasher.Digest()});
-    result.progress.num_late += late.num_dropped();
-  }
+  const std::vector<LogSegment> segments =
+      SegmentsOf(inputs.log, hasher.TakePieces(), NumEvents(before.log));
+  result.progress.log.insert(result.progress.log.end(), segments.begin(), segments.end());
   result.progress.clock = partitioner.clock().memory();
   result.progress.sampler = sampler->sampler().Memory();
   result.progress.feature_rows =
@@ -165,9 +211,15 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   result.progress.feature_hash = inputs.features.hash();
   result.progress.update_hash = sampler->update_hash();
   result.nodes = SavedNodes(inputs, sampler->sampler(), before.sampler.num_snapshots);
-  result.notes =
-      NotesOf(settings, inputs, partitioner.clock(), sampler->sampler().counts(),
-              before.num_late + late.num_dropped());
+  result.counts = CountsOf(settings, inputs, partitioner.clock(),
+                           sampler->sampler().counts(), NumEvents(result.progress.log));
+  result.notes = NotesOf(result.counts, inputs, partitioner.clock());
+  ARROW_RETURN_NOT_OK(CheckIdsOfLog(settings, inputs, sampler->sampler().first_event(),
+                                    &result.counts, &result.notes));
+  ARROW_ASSIGN_OR_RAISE(const auto warnings, TimeWarnings(settings, *inputs.log.source,
+                                                          {inputs.log.columns[2], nullptr,
+                                                           inputs.log.time_type}));
+  result.notes.insert(result.notes.end(), warnings.begin(), warnings.end());
 
   const std::string rows_text = CountOf(num_rows, "rows");
   const std::string predictions =
@@ -177,10 +229,10 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
       CountOf(static_cast<std::int64_t>(result.schedule.size()), "snapshots");
   result.figures = {
       {"read", rows_text, CountOf(inputs.nodes->size(), "nodes"),
-       times.source + times.stages[1] + times.stages[2], PeakMemory()},
-      {"partition", rows_text, predictions, times.stages[3] + times.stages[4],
+       times.source + times.stages[1], PeakMemory()},
+      {"partition", rows_text, predictions, times.stages[2] + times.stages[3],
        PeakMemory()},
-      {"sample", predictions, snapshots, times.stages[5], PeakMemory()},
+      {"sample", predictions, snapshots, times.stages[4], PeakMemory()},
   };
   context.progress->End(predictions + ", " + snapshots);
   return result;

@@ -48,7 +48,8 @@ arrow::Result<ScheduledRun> OpenScheduledRun(const Settings& settings,
                                              const PartRecord& embed, bool verify_log) {
   ScheduledRun run;
   ARROW_RETURN_NOT_OK(LoadState(store, &run));
-  const EarlierRun earlier{store, run.progress, EdgeFiles(embed.inputs)};
+  const EarlierRun earlier{store, run.progress,
+                           EdgeFiles(embed.inputs, run.progress.log)};
   ARROW_ASSIGN_OR_RAISE(run.inputs, RunInputs::Open(settings, &earlier));
   if (run.progress.num_snapshots > 0 &&
       static_cast<int>(run.progress.engine.bounds.size()) != run.inputs.columns.size()) {

@@ -93,8 +93,9 @@ std::vector<Setting> DeclareAll() {
       Declare(CODEN_MEMBER(input, late),
               Choice<LatePolicy>{
                   {{"refuse", LatePolicy::kRefuse}, {"drop", LatePolicy::kDrop}}},
-              "What to do with new rows whose time has already been predicted by an "
-              "earlier run: refuse the log, or drop the rows and count them."),
+              "What to do with rows whose time is before that of a row above them, or "
+              "has already been predicted by an earlier run: refuse the log, or drop "
+              "the rows and count them."),
       Declare(CODEN_MEMBER(input, batch_rows), Integer<int>{1, 1 << 24},
               "Rows per record batch when reading. Results do not depend on it."),
 

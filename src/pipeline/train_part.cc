@@ -7,6 +7,7 @@
 #include "coden/store/commit.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
+#include "pipeline/id_checks_internal.h"
 #include "pipeline/train_ranks_internal.h"
 
 namespace coden {
@@ -45,6 +46,10 @@ arrow::Status TrainPart::Run(const TrainStage& train, std::string saved,
     return UsageError(
         "this program was built without training; build with -Dtrain=enabled");
   }
+  InputCounts counts;
+  std::vector<std::string> notes;
+  ARROW_RETURN_NOT_OK(CheckIdsOfTraining(settings_, store_, &counts, &notes));
+  for (const std::string& note : notes) context_.progress->Note(note);
   if (ranks != nullptr) {
     ARROW_RETURN_NOT_OK(CallRanks(*ranks, store_, manifest_->number, prints_, saved));
   }
@@ -61,7 +66,9 @@ arrow::Status TrainPart::Run(const TrainStage& train, std::string saved,
        "average Micro-F1 " + FormatFixed(100.0 * summary.micro_f1_average, 2) + " %",
        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
        PeakMemory()}};
-  part.notes = std::move(summary.notes);
+  part.notes = std::move(notes);
+  part.notes.insert(part.notes.end(), summary.notes.begin(), summary.notes.end());
+  part.counts = counts;
   part.files = std::move(summary.files);
   Manifest next = *manifest_;
   next.Replace(std::move(part));

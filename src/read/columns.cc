@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -7,6 +8,7 @@
 #include <arrow/type_traits.h>
 
 #include "coden/pipeline/error.h"
+#include "coden/report/printable.h"
 #include "read/columns_internal.h"
 
 namespace coden {
@@ -18,6 +20,11 @@ constexpr std::string_view kTooLarge =
     "a whole number must be below 2^63; rescale a time, give an id as a string";
 constexpr std::string_view kNotWhole =
     "a decimal must be a whole number below 2^63; rescale a time, give an id as a string";
+constexpr std::string_view kClassNotWhole =
+    "a label must be a class: a whole number, a string or a bool; this version does not "
+    "estimate values";
+// Up to here every whole number is a floating point number.
+constexpr double kLargestClass = 9007199254740992.0;
 constexpr std::string_view kNegativeTime =
     "a time must not be negative; shift the times of all inputs";
 constexpr std::string_view kFallingTime =
@@ -108,6 +115,28 @@ arrow::Result<std::shared_ptr<arrow::Array>> ReadIds(
     const std::shared_ptr<arrow::Array>& array,
     const std::shared_ptr<arrow::DataType>& id_type, const ColumnPlace& place) {
   return CastTo(array, id_type, place);
+}
+
+bool IsClassType(const arrow::DataType& type) {
+  return NodeIdMap::IdType(type).ok() || type.id() == arrow::Type::BOOL ||
+         arrow::is_floating(type.id());
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> ReadClasses(
+    const std::shared_ptr<arrow::Array>& array,
+    const std::shared_ptr<arrow::DataType>& id_type, const ColumnPlace& place) {
+  if (!arrow::is_floating(array->type_id())) return CastTo(array, id_type, place);
+  ARROW_RETURN_NOT_OK(CheckNoNulls(*array, place));
+  ARROW_ASSIGN_OR_RAISE(const auto wide, arrow::compute::Cast(*array, arrow::float64()));
+  const auto& values = static_cast<const arrow::DoubleArray&>(*wide);
+  for (std::int64_t row = 0; row < values.length(); ++row) {
+    const double value = values.Value(row);
+    const bool whole = std::trunc(value) == value && std::abs(value) <= kLargestClass;
+    if (values.IsValid(row) && !whole)
+      ARROW_RETURN_NOT_OK(place.Report(row, kClassNotWhole, FormatShortest(value)));
+  }
+  return arrow::compute::Cast(*wide, arrow::int64(),
+                              arrow::compute::CastOptions::Unsafe(arrow::int64()));
 }
 
 arrow::Result<std::shared_ptr<arrow::Int64Array>> ReadTimes(

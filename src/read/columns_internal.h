@@ -24,6 +24,16 @@ arrow::Result<std::shared_ptr<arrow::Array>> ReadIds(
     const std::shared_ptr<arrow::Array>& array,
     const std::shared_ptr<arrow::DataType>& id_type, const ColumnPlace& place);
 
+/// Whether a column of `type` can be a class: ids can, and so can booleans and floating
+/// point numbers, which other programs write for whole ones.
+bool IsClassType(const arrow::DataType& type);
+
+/// Read classes: as ids where they can be ids, otherwise as int64. Rules: no nulls, only
+/// whole numbers.
+arrow::Result<std::shared_ptr<arrow::Array>> ReadClasses(
+    const std::shared_ptr<arrow::Array>& array,
+    const std::shared_ptr<arrow::DataType>& id_type, const ColumnPlace& place);
+
 /// Read times as int64, in the unit of the column. Rules: no nulls, none negative.
 arrow::Result<std::shared_ptr<arrow::Int64Array>> ReadTimes(
     const std::shared_ptr<arrow::Array>& array, const ColumnPlace& place);

@@ -4,6 +4,7 @@
 #include <arrow/type_traits.h>
 
 #include "coden/graph/node_id_map.h"
+#include "read/columns_internal.h"
 #include "read/vectors_internal.h"
 
 namespace coden {
@@ -11,7 +12,7 @@ namespace coden {
 namespace {
 
 constexpr std::string_view kClassType =
-    "a label must be a whole number or a string; convert the column";
+    "a label must be a whole number, a string or a bool; convert the column";
 constexpr std::string_view kTimeType =
     "a time must be a whole number or a timestamp; convert the column";
 constexpr std::string_view kOpType =
@@ -150,7 +151,10 @@ arrow::Result<LabelColumns> CheckLabelSchema(const ParquetSource& source,
   ARROW_ASSIGN_OR_RAISE(
       columns.node, finder.Find(input.node, "input.node", IsIdType, NodeIdMap::kIdRule));
   ARROW_ASSIGN_OR_RAISE(columns.label,
-                        finder.Find(input.label, "input.label", IsIdType, kClassType));
+                        finder.Find(input.label, "input.label", IsClassType, kClassType));
+  // Booleans and numbers with a point become whole numbers.
+  if (columns.label.usable() && columns.label.id_type == nullptr)
+    columns.label.id_type = arrow::int64();
   // A name that was set must be there; the log's own name may be.
   const bool named = !input.label_time.empty();
   if (named || !source.schema()->GetAllFieldIndices(input.time).empty()) {

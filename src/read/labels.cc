@@ -8,8 +8,10 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/read/parquet_source.h"
+#include "coden/report/printable.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
+#include "read/label_amounts_internal.h"
 
 namespace coden {
 
@@ -28,6 +30,20 @@ arrow::Status SortClasses(const NodeIdMap& values, Labels* labels) {
 }
 
 }  // namespace
+
+std::optional<std::string> AmountsWarning(const Labels& labels) {
+  constexpr std::int64_t kManyClasses = 100;
+  constexpr std::int64_t kRowsOfAClass = 10;
+  const std::int64_t classes = labels.classes->length();
+  const auto rows = static_cast<std::int64_t>(labels.entries.size());
+  if (labels.classes->type_id() != arrow::Type::INT64 || classes <= kManyClasses ||
+      classes * kRowsOfAClass <= rows) {
+    return std::nullopt;
+  }
+  return "the labels look like amounts: " + CountOf(classes, "different numbers in ") +
+         CountOf(rows, "rows") +
+         "; each number is treated as a class of its own, and amounts are not estimated";
+}
 
 std::vector<std::int32_t> Labels::At(EventTime time) const {
   std::vector<std::int32_t> labels(nodes->size(), -1);
@@ -67,8 +83,9 @@ arrow::Result<Labels> ReadLabels(const InputOptions& input) {
     const ColumnPlace time_place{columns.time.name, rows, refuse};
     ARROW_ASSIGN_OR_RAISE(const auto ids,
                           ReadIds(batch->column(0), columns.node.id_type, node_place));
-    ARROW_ASSIGN_OR_RAISE(const auto label_values,
-                          ReadIds(batch->column(1), columns.label.id_type, label_place));
+    ARROW_ASSIGN_OR_RAISE(
+        const auto label_values,
+        ReadClasses(batch->column(1), columns.label.id_type, label_place));
     std::shared_ptr<arrow::Int64Array> times;
     if (columns.time.usable()) {
       ARROW_ASSIGN_OR_RAISE(times, ReadTimes(batch->column(2), time_place));
@@ -89,6 +106,22 @@ arrow::Result<Labels> ReadLabels(const InputOptions& input) {
               return std::pair(a.node, a.time) < std::pair(b.node, b.time);
             });
   return labels;
+}
+
+arrow::Result<Labels> ReadSplitRows(const InputOptions& input) {
+  ARROW_ASSIGN_OR_RAISE(const auto source, ParquetSource::Open(input.split));
+  if (source->schema()->GetFieldByName("split") == nullptr) {
+    return InputError("'", MaskCredentials(input.split),
+                      "', column 'split': there is no such column; give the column that "
+                      "says train, validate or test this name");
+  }
+  // A split is a label that says which part; it has no time.
+  InputOptions as_labels = input;
+  as_labels.labels = input.split;
+  as_labels.label = "split";
+  as_labels.time.clear();
+  as_labels.label_time.clear();
+  return ReadLabels(as_labels);
 }
 
 }  // namespace coden

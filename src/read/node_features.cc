@@ -69,6 +69,11 @@ arrow::Result<NodeFeatures> NodeFeatures::Open(const InputOptions& input,
     while (true) {
       ARROW_ASSIGN_OR_RAISE(const auto rows, reader->Next(nodes));
       if (!rows) break;
+      for (const NodeId node : rows->nodes) {
+        if (node >= static_cast<NodeId>(features.update_rows_.size()))
+          features.update_rows_.resize(node + 1, 0);
+        ++features.update_rows_[node];
+      }
     }
   }
   return features;

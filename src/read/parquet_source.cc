@@ -1,6 +1,7 @@
 #include "coden/read/parquet_source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <arrow/acero/options.h>
@@ -276,6 +277,15 @@ class DatasetParquetSource : public ParquetSource {
 };
 
 }  // namespace
+
+ParquetSource::Place ParquetSource::PlaceOf(std::int64_t row) const {
+  auto file = files().begin();
+  while (row >= file->num_rows && std::next(file) != files().end()) {
+    row -= file->num_rows;
+    ++file;
+  }
+  return {&*file, row};
+}
 
 arrow::Result<std::unique_ptr<ParquetSource>> ParquetSource::Open(
     const std::string& path, const std::vector<std::string>& known) {

@@ -12,12 +12,30 @@ std::string Breach::Sentence() const {
   return value.empty() ? rule : rule + ": " + value;
 }
 
+namespace {
+
+arrow::Status RefuseAt(std::string place, const Breach& breach) {
+  if (!breach.column.empty()) place += ", column '" + breach.column + "'";
+  if (breach.row >= 0) place += ", row " + std::to_string(breach.row);
+  return InputError(place, ": ", breach.Sentence());
+}
+
+}  // namespace
+
 OnBreach Refuse(const std::string& path) {
-  return [path = MaskCredentials(path)](const Breach& breach) {
-    std::string place = "'" + path + "'";
-    if (!breach.column.empty()) place += ", column '" + breach.column + "'";
-    if (breach.row >= 0) place += ", row " + std::to_string(breach.row);
-    return InputError(place, ": ", breach.Sentence());
+  return [place = "'" + MaskCredentials(path) + "'"](const Breach& breach) {
+    return RefuseAt(place, breach);
+  };
+}
+
+OnBreach Refuse(const ParquetSource& source) {
+  return [&source,
+          place = "'" + MaskCredentials(source.path()) + "'"](const Breach& breach) {
+    if (breach.row < 0 || source.files().size() < 2) return RefuseAt(place, breach);
+    const ParquetSource::Place found = source.PlaceOf(breach.row);
+    Breach in_file = breach;
+    in_file.row = found.row;
+    return RefuseAt(place + ", file '" + found.file->name + "'", in_file);
   };
 }
 

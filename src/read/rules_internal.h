@@ -10,6 +10,8 @@
 #include <arrow/status.h>
 #include <arrow/type_fwd.h>
 
+#include "coden/read/parquet_source.h"
+
 namespace coden {
 
 /// One place where an input breaks a rule.
@@ -29,6 +31,10 @@ using OnBreach = std::function<arrow::Status(const Breach&)>;
 /// Refuse the first breach with an error that says where it is:
 /// "'edges.parquet', column 'time', row 12: a time must not be negative: -3".
 OnBreach Refuse(const std::string& path);
+
+/// The same for an input that may have several files: the message names the file, and
+/// the row counts within it. `source` must outlive the result.
+OnBreach Refuse(const ParquetSource& source);
 
 /// Where the values of an array stand in their input, and who hears of their breaches.
 struct ColumnPlace {

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::int64_t kBatchRows = 65536;
 constexpr std::string_view kFallingTimes =
-    "times must not fall from one row group to the next; sort the log by time, and name "
-    "its files in that order";
+    "times must not fall from one row group to the next; sort the log by time and name "
+    "its files in that order, or set `input.late = drop`";
 
 // Whether a time may be negative or null is for those to say who read the rows.
 OnBreach Ignore() {
@@ -117,13 +117,23 @@ arrow::Result<EventTime> TimeIndex::LastTimeOf(const Group& group) const {
 }
 
 arrow::Result<EventTime> TimeIndex::FirstTime() const {
-  const Group& group = groups_.front();
-  if (group.known) return group.first;
-  return TimeOfRow(group.first_row);
+  const Group& front = groups_.front();
+  EventTime first = front.first;
+  if (!front.known) {
+    ARROW_ASSIGN_OR_RAISE(first, TimeOfRow(front.first_row));
+  }
+  for (const Group& group : groups_) {
+    if (group.known) first = std::min(first, group.first);
+  }
+  return first;
 }
 
 arrow::Result<EventTime> TimeIndex::LastTime() const {
-  return LastTimeOf(groups_.back());
+  ARROW_ASSIGN_OR_RAISE(EventTime last, LastTimeOf(groups_.back()));
+  for (const Group& group : groups_) {
+    if (group.known) last = std::max(last, group.last);
+  }
+  return last;
 }
 
 arrow::Result<std::int64_t> TimeIndex::FirstRowIn(const Group& group,
@@ -144,7 +154,15 @@ arrow::Result<std::int64_t> TimeIndex::FirstRowIn(const Group& group,
   }
 }
 
-arrow::Result<std::int64_t> TimeIndex::FirstRowFrom(EventTime time) const {
+arrow::Result<std::int64_t> TimeIndex::FirstRowFrom(EventTime time, bool sorted) const {
+  if (!sorted) {
+    for (const Group& group : groups_) {
+      if (group.known && group.last < time) continue;
+      ARROW_ASSIGN_OR_RAISE(const std::int64_t row, FirstRowIn(group, time));
+      if (row < group.end_row) return row;
+    }
+    return groups_.empty() ? 0 : groups_.back().end_row;
+  }
   // Bisect by hand: looking at a row group can fail.
   std::size_t low = 0;
   std::size_t high = groups_.size();

@@ -26,9 +26,10 @@ class TimeIndex {
                                        const OnBreach& on_breach);
 
   /// Return the first row whose time is `time` or later; the number of rows where all
-  /// times are before.
-  arrow::Result<std::int64_t> FirstRowFrom(EventTime time) const;
+  /// times are before. `sorted`: times do not fall, so that row groups can be bisected.
+  arrow::Result<std::int64_t> FirstRowFrom(EventTime time, bool sorted = true) const;
 
+  /// The earliest and the latest time, as far as the footers and the two ends tell.
   arrow::Result<EventTime> FirstTime() const;
   arrow::Result<EventTime> LastTime() const;
 

@@ -90,13 +90,18 @@ arrow::Result<RowsInRange> FindRowsInRange(const ParquetSource& source,
   RowsInRange rows{0, num_rows};
   ARROW_ASSIGN_OR_RAISE(const TimeLimits limits, ReadTimeLimits(input, *time.type));
   if (!limits.any() || num_rows == 0) return rows;
-  ARROW_ASSIGN_OR_RAISE(const TimeIndex index,
-                        TimeIndex::Make(source, time.name, on_breach));
+  // Late rows lie after a row of a later time. All that are before a limit are before the
+  // first row that has reached it, or late.
+  const bool sorted = input.late == LatePolicy::kRefuse;
+  const OnBreach any_order = [](const Breach&) { return arrow::Status::OK(); };
+  ARROW_ASSIGN_OR_RAISE(
+      const TimeIndex index,
+      TimeIndex::Make(source, time.name, sorted ? on_breach : any_order));
   if (limits.from) {
-    ARROW_ASSIGN_OR_RAISE(rows.begin, index.FirstRowFrom(*limits.from));
+    ARROW_ASSIGN_OR_RAISE(rows.begin, index.FirstRowFrom(*limits.from, sorted));
   }
   if (limits.until) {
-    ARROW_ASSIGN_OR_RAISE(rows.end, index.FirstRowFrom(*limits.until));
+    ARROW_ASSIGN_OR_RAISE(rows.end, index.FirstRowFrom(*limits.until, sorted));
   }
   if (rows.begin >= rows.end) {
     rows.end = rows.begin;

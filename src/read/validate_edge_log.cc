@@ -4,13 +4,34 @@
 #include <arrow/array.h>
 
 #include "coden/graph/event_graph.h"
+#include "coden/read/late_rows.h"
 #include "read/columns_internal.h"
 #include "read/time_limits_internal.h"
+#include "read/time_warnings_internal.h"
 #include "read/validation_internal.h"
 
 namespace coden {
 
 namespace {
+
+// Mark late rows; a row without a time is none.
+std::int64_t FindLate(const arrow::Int64Array& times, LateRows* rows,
+                      std::vector<bool>* late) {
+  std::vector<EventTime> known(times.raw_values(), times.raw_values() + times.length());
+  for (std::int64_t row = 0; row < times.length(); ++row) {
+    if (times.IsNull(row)) known[row] = kNoTime;
+  }
+  return rows->Mark(known, late);
+}
+
+std::string OtherColumns(const ParquetSource& source, const ScanColumns& scan) {
+  std::string others;
+  for (const std::string& name : source.schema()->field_names()) {
+    if (std::find(scan.names().begin(), scan.names().end(), name) == scan.names().end())
+      others += (others.empty() ? "" : ", ") + name;
+  }
+  return others;
+}
 
 class NoObserver : public BasicArcObserver<DegreeGraph> {
  public:
@@ -41,7 +62,10 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
   BasicEventGraph<DegreeGraph> replay(graph);
   NoObserver observer;
   bool replay_ended = false;
-  RisingTimes order;
+  LateRows late_rows;
+  std::vector<bool> late;
+  std::int64_t num_late = 0;
+  std::int64_t first_late = -1;
   std::vector<NodeId> src_nodes, dst_nodes;
   const auto visit = [&](const arrow::RecordBatch& batch,
                          std::int64_t first_row) -> arrow::Status {
@@ -63,7 +87,21 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
     std::shared_ptr<arrow::Int64Array> times;
     if (const auto array = scan.Get(batch, columns.time)) {
       ARROW_ASSIGN_OR_RAISE(times, ReadTimes(array, place(columns.time)));
-      ARROW_RETURN_NOT_OK(order.Check(*times, place(columns.time)));
+      EventTime latest = late_rows.earliest();
+      num_late += FindLate(*times, &late_rows, &late);
+      for (std::int64_t row = 0; row < times->length(); ++row) {
+        const EventTime time = times->Value(row);
+        if (!late[row]) {
+          if (times->IsValid(row)) latest = std::max(latest, time);
+          continue;
+        }
+        if (first_late < 0) first_late = first_row + row;
+        if (input.late == LatePolicy::kDrop) continue;
+        ARROW_RETURN_NOT_OK(
+            place(columns.time)
+                .Report(row, LateRows::kFallingTime,
+                        std::to_string(time) + " after " + std::to_string(latest)));
+      }
     }
     std::vector<bool> inserts;
     if (const auto array = scan.Get(batch, columns.op)) {
@@ -78,6 +116,7 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
         replay_ended = true;
         break;
       }
+      if (late[row]) continue;
       const arrow::Status applied =
           replay.Apply({src_nodes[row], dst_nodes[row], times->Value(row),
                         inserts[row] ? EventKind::kInsert : EventKind::kDelete},
@@ -97,6 +136,19 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
               columns.num_rows - (rows.end - rows.begin), /*first_row=*/-1);
   ARROW_RETURN_NOT_OK(list.ForEachBatch(source, scan.names(), input.batch_rows,
                                         rows.begin, rows.end, inputs.context, visit));
+  if (input.late == LatePolicy::kDrop)
+    list.Remark(columns.time.name, "rows came late: dropped (`input.late`)", num_late,
+                first_late);
+  if (columns.time.usable()) {
+    ARROW_ASSIGN_OR_RAISE(const auto warnings,
+                          TimeWarnings(inputs.settings, source, columns.time));
+    for (const std::string& warning : warnings)
+      list.Remark({}, warning, /*count=*/1, /*first_row=*/-1);
+  }
+  if (const std::string others = OtherColumns(source, scan); !others.empty()) {
+    list.Remark({}, "columns of the edge log that are not read: " + others, /*count=*/1,
+                /*first_row=*/-1);
+  }
   inputs.log_is_known = has_ends;
   inputs.num_log_nodes = has_ends ? inputs.nodes->size() : 0;
   return arrow::Status::OK();

@@ -29,6 +29,15 @@ std::shared_ptr<arrow::DataType> KnownIdType(const CheckedInputs& inputs) {
   return inputs.nodes == nullptr ? nullptr : inputs.nodes->id_type();
 }
 
+// The nodes of the log have the first numbers.
+void CountMatches(const std::vector<NodeId>& rows, const NodeIdMap& nodes,
+                  const CheckedInputs& inputs, IdMatch* match) {
+  for (const NodeId node : rows) {
+    if (node != kNoNode)
+      match->Add(node, /*num_rows=*/1, node < inputs.num_log_nodes, nodes);
+  }
+}
+
 // Return whether all nodes of the file are in the shared map.
 template <typename CheckNodes>
 arrow::Result<bool> CheckVectorFile(const ParquetSource& source, FeatureFile kind,
@@ -84,8 +93,10 @@ arrow::Result<bool> CheckVectorFile(const ParquetSource& source, FeatureFile kin
 arrow::Status ValidateFeatures(const ParquetSource& source, CheckedInputs& inputs,
                                ProblemList& list) {
   OneRowPerNode once;
+  IdMatch match;
   const auto check_nodes = [&](const std::vector<NodeId>& rows, const NodeIdMap& nodes,
                                const ColumnPlace& place) {
+    CountMatches(rows, nodes, inputs, &match);
     return once.Check(rows, nodes, place);
   };
   ARROW_ASSIGN_OR_RAISE(
@@ -93,6 +104,7 @@ arrow::Status ValidateFeatures(const ParquetSource& source, CheckedInputs& input
       CheckVectorFile(source, FeatureFile::kFeatures, check_nodes, inputs, list));
   inputs.width.of_features = inputs.width.width >= 0;
   if (!inputs.features_are_known || !inputs.log_is_known) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(JudgeMatch(match, "features", inputs, list));
   std::int64_t without = 0;
   for (NodeId node = 0; node < inputs.num_log_nodes; ++node) without += !once.Has(node);
   list.Remark(inputs.settings.input.node, kNoFeatureRow, without, /*first_row=*/-1);
@@ -103,9 +115,16 @@ arrow::Status ValidateUpdates(const ParquetSource& source, CheckedInputs& inputs
                               ProblemList& list) {
   const InputOptions& input = inputs.settings.input;
   if (input.random_features > 0) inputs.width = {input.random_features, true};
-  const auto any_node = [](const std::vector<NodeId>&, const NodeIdMap&,
-                           const ColumnPlace&) { return arrow::Status::OK(); };
-  return CheckVectorFile(source, FeatureFile::kUpdates, any_node, inputs, list).status();
+  IdMatch match;
+  const auto check_nodes = [&](const std::vector<NodeId>& rows, const NodeIdMap& nodes,
+                               const ColumnPlace&) {
+    CountMatches(rows, nodes, inputs, &match);
+    return arrow::Status::OK();
+  };
+  ARROW_ASSIGN_OR_RAISE(const bool known, CheckVectorFile(source, FeatureFile::kUpdates,
+                                                          check_nodes, inputs, list));
+  return known && inputs.log_is_known ? JudgeMatch(match, "feature updates", inputs, list)
+                                      : arrow::Status::OK();
 }
 
 }  // namespace coden

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <arrow/array.h>
+#include <arrow/scalar.h>
 
 #include "coden/read/labels.h"
 #include "read/columns_internal.h"
@@ -11,12 +12,7 @@ namespace coden {
 
 namespace {
 
-constexpr char kNoKnownLabel[] =
-    "no label belongs to a node of the log or the features; check that they name the "
-    "same "
-    "nodes";
-constexpr char kUnknownLabel[] =
-    "labels of nodes that are in neither the log nor the features are left out";
+constexpr char kSplitValue[] = "a split must be train, validate or test";
 
 }  // namespace
 
@@ -40,13 +36,10 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
   if (columns.node.usable()) {
     ARROW_ASSIGN_OR_RAISE(labelled, NodeIdMap::Make(columns.node.id_type));
   }
-  // A label is unknown only where every node of the log and the features is known.
   const bool looks_up = labelled != nullptr && inputs.log_is_known &&
-                        (input.features.empty() || inputs.features_are_known) &&
                         inputs.nodes->id_type()->Equals(*columns.node.id_type);
   OneLabelPerTime once;
-  std::int64_t unknown = 0;
-  std::int64_t first_unknown = -1;
+  IdMatch match;
   std::vector<NodeId> rows, found;
   const auto visit = [&](const arrow::RecordBatch& batch,
                          std::int64_t first_row) -> arrow::Status {
@@ -61,7 +54,7 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
     }
     if (const auto array = scan.Get(batch, columns.label)) {
       ARROW_RETURN_NOT_OK(
-          ReadIds(array, columns.label.id_type, place(columns.label)).status());
+          ReadClasses(array, columns.label.id_type, place(columns.label)).status());
     }
     std::shared_ptr<arrow::Int64Array> times;
     if (const auto array = scan.Get(batch, columns.time)) {
@@ -74,19 +67,37 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
       const EventTime time = times == nullptr ? Labels::kAlways : times->Value(row);
       ARROW_RETURN_NOT_OK(
           once.Check(rows[row], time, row, *labelled, place(columns.node)));
-      if (!looks_up || found[row] != kNoNode) continue;
-      if (unknown++ == 0) first_unknown = first_row + row;
+      if (!looks_up) continue;
+      const bool in_log = found[row] != kNoNode && found[row] < inputs.num_log_nodes;
+      match.Add(rows[row], /*num_rows=*/1, in_log, *labelled);
     }
     return arrow::Status::OK();
   };
   ARROW_RETURN_NOT_OK(list.ForEachBatch(source, scan.names(), input.batch_rows,
                                         /*begin_row=*/0, columns.num_rows, inputs.context,
                                         visit));
-  if (unknown > 0 && unknown == columns.num_rows) {
-    return list.on_breach()({input.node, first_unknown, kNoKnownLabel, {}});
+  return looks_up ? JudgeMatch(match, "labels", inputs, list) : arrow::Status::OK();
+}
+
+arrow::Status ValidateSplit(const ParquetSource&, CheckedInputs& inputs,
+                            ProblemList& list) {
+  ARROW_ASSIGN_OR_RAISE(const Labels split, ReadSplitRows(inputs.settings.input));
+  for (NodeId part = 0; part < split.classes->length(); ++part) {
+    ARROW_ASSIGN_OR_RAISE(const auto value, split.classes->GetScalar(part));
+    const std::string name = value->ToString();
+    if (name != "train" && name != "validate" && name != "test")
+      ARROW_RETURN_NOT_OK(list.on_breach()({"split", -1, kSplitValue, "'" + name + "'"}));
   }
-  list.Remark(input.node, kUnknownLabel, unknown, first_unknown);
-  return arrow::Status::OK();
+  if (!inputs.log_is_known || !inputs.nodes->id_type()->Equals(*split.nodes->id_type())) {
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto ids, split.nodes->Ids(0, split.nodes->size()));
+  std::vector<NodeId> found;
+  ARROW_RETURN_NOT_OK(inputs.nodes->Find(*ids, &found));
+  std::vector<bool> in_log;
+  for (const NodeId node : found)
+    in_log.push_back(node != kNoNode && node < inputs.num_log_nodes);
+  return JudgeMatch(MatchLabels(split, in_log), "split", inputs, list);
 }
 
 }  // namespace coden

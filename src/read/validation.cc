@@ -37,6 +37,21 @@ arrow::Status RunCheck(const InputCheck& input, CheckedInputs& inputs,
 
 }  // namespace
 
+arrow::Status JudgeMatch(const IdMatch& match, std::string_view name,
+                         const CheckedInputs& inputs, ProblemList& list) {
+  const std::string& column = inputs.settings.input.node;
+  LogNodes log;
+  for (NodeId node = 0; node < std::min<NodeId>(inputs.num_log_nodes, 2); ++node)
+    log.Add(node, *inputs.nodes);
+  log.count = inputs.num_log_nodes;
+  if (const auto refusal = match.Refusal(log))
+    return list.on_breach()({column, -1, *refusal, {}});
+  const auto warning = match.Warning(name);
+  list.Remark(column, warning.value_or("rows name no node of the edge log"),
+              match.unmatched(), /*first_row=*/-1);
+  return arrow::Status::OK();
+}
+
 arrow::Status EncodeUsable(const std::shared_ptr<arrow::Array>& ids,
                            const std::vector<bool>& broken, NodeIdMap& nodes,
                            std::vector<NodeId>* out) {
@@ -73,12 +88,17 @@ std::shared_ptr<arrow::Array> ScanColumns::Get(const arrow::RecordBatch& batch,
 arrow::Result<std::vector<InputProblem>> ValidateInputs(const Settings& settings,
                                                         const RunContext& context) {
   const InputOptions& input = settings.input;
+  const std::string none;
   const InputCheck checks[] = {
       {"edges", input.edges, kNoEdgeLog, ValidateEdgeLog},
       {"features", input.features,
        input.random_features > 0 ? std::string_view() : kNoFeatures, ValidateFeatures},
       {"feature_updates", input.feature_updates, {}, ValidateUpdates},
       {"labels", input.labels, {}, ValidateLabels},
+      {"split",
+       settings.train.split_by == SplitKind::kFile ? input.split : none,
+       {},
+       ValidateSplit},
   };
   CheckedInputs inputs{settings, context};
   std::vector<InputProblem> problems;

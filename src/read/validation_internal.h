@@ -12,6 +12,7 @@
 #include "coden/graph/node_id_map.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
+#include "coden/read/id_match.h"
 #include "coden/read/parquet_source.h"
 #include "read/input_schemas_internal.h"
 #include "read/problem_list_internal.h"
@@ -40,6 +41,12 @@ arrow::Status ValidateUpdates(const ParquetSource& source, CheckedInputs& inputs
                               ProblemList& list);
 arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
                              ProblemList& list);
+arrow::Status ValidateSplit(const ParquetSource& source, CheckedInputs& inputs,
+                            ProblemList& list);
+
+/// Tell of an input whose ids are not those of the log. Only where these are known.
+arrow::Status JudgeMatch(const IdMatch& match, std::string_view name,
+                         const CheckedInputs& inputs, ProblemList& list);
 
 /// Number the ids of the rows that are not broken; the others become kNoNode.
 arrow::Status EncodeUsable(const std::shared_ptr<arrow::Array>& ids,

@@ -127,6 +127,7 @@ arrow::Result<std::string> HtmlReport(const ReportInputs& inputs) {
   if (!log.curves.empty()) AddTrainingSection(page, log);
   AddResourcesSection(page, stages);
   AddNotesSection(page, inputs.notes);
+  AddFactsSection(page, "Input rows", inputs.counts);
   AddFactsSection(page, "Inputs", inputs.inputs);
   AddSettingsSection(page, inputs.settings);
   AddFactsSection(page, "Versions", inputs.versions);

@@ -69,10 +69,10 @@ arrow::Status ScheduleSampler::Push(BatchPtr batch, const Emit& emit) {
         ARROW_RETURN_NOT_OK(FoldUpdates(event.time, &points));
         const arrow::Status status = sampler_.OnEvent(event, &points);
         if (!status.ok()) {
-          return status.WithMessage("edge log, row ", sampler_.num_events(), " (",
-                                    nodes_.Show(event.src), " to ",
-                                    nodes_.Show(event.dst), " at time ", event.time,
-                                    "): ", status.message());
+          refused_row_ = events.rows()[row];
+          return status.WithMessage(nodes_.Show(event.src), " to ",
+                                    nodes_.Show(event.dst), " at time ", event.time, ": ",
+                                    status.message());
         }
       }
     }

@@ -1,5 +1,7 @@
 #include "coden/state/run_progress.h"
 
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 #include "coden/pipeline/error.h"
@@ -12,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Field = JsonField<json>;
 
-constexpr int kFormatVersion = 1;
+constexpr int kFormatVersion = 2;
 
 json ToJson(const ClockMemory& clock) {
   return {{"start_time", clock.start_time},
@@ -47,8 +49,20 @@ SamplerMemory SamplerFromJson(const json& value) {
            Field(value, "missing_deletions"), Field(value, "expired")}};
 }
 
-// Whether the numbers agree that lead into memory: the files hold all columns, in order.
+// Whether the numbers agree that lead into memory: the segments hold all events in order,
+// the files all columns.
 bool IsWhole(const RunProgress& progress) {
+  constexpr std::int64_t kMostRows = std::numeric_limits<std::int64_t>::max() / 4;
+  std::int64_t events = 0;
+  for (const LogSegment& segment : progress.log) {
+    if (segment.first_row < 0 || segment.first_row > kMostRows ||
+        segment.num_rows > kMostRows || segment.num_events < 1 ||
+        segment.num_events > segment.num_rows || segment.first_event != events ||
+        events > kMostRows) {
+      return false;
+    }
+    events = segment.end_event();
+  }
   int end = 0;
   for (const ColumnRange& file : progress.column_files) {
     if (file.begin != end || file.end < end) return false;
@@ -61,18 +75,12 @@ bool IsWhole(const RunProgress& progress) {
 
 }  // namespace
 
-std::int64_t RunProgress::RowAfter(std::int64_t events) const {
-  for (const LogSegment& segment : log) {
-    if (events < segment.first_event + segment.num_events)
-      return segment.first_row + std::max<std::int64_t>(events - segment.first_event, 0);
-  }
-  return log.empty() ? 0 : log.back().end_row();
-}
-
 std::string ToJson(const RunProgress& progress) {
   json log = json::array();
   for (const LogSegment& segment : progress.log) {
-    log.push_back({{"first_row", segment.first_row},
+    log.push_back({{"file", segment.file},
+                   {"first_row", segment.first_row},
+                   {"num_rows", segment.num_rows},
                    {"first_event", segment.first_event},
                    {"num_events", segment.num_events},
                    {"hash", segment.hash}});
@@ -80,20 +88,15 @@ std::string ToJson(const RunProgress& progress) {
   json column_files = json::array();
   for (const ColumnRange& range : progress.column_files)
     column_files.push_back({range.begin, range.end});
-  const json value = {{"format_version", kFormatVersion},
-                      {"clock", ToJson(progress.clock)},
-                      {"sampler", ToJson(progress.sampler)},
-                      {"log", log},
-                      {"num_late", progress.num_late},
-                      {"feature_rows", progress.feature_rows},
-                      {"feature_hash", progress.feature_hash},
-                      {"update_hash", progress.update_hash},
-                      {"num_snapshots", progress.num_snapshots},
-                      {"pushed", progress.engine.pushed},
-                      {"bounds", progress.engine.bounds},
-                      {"in_double", progress.engine.in_double},
-                      {"column_files", column_files}};
-  return value.dump(1) + "\n";
+  const json value = {
+      {"format_version", kFormatVersion},       {"clock", ToJson(progress.clock)},
+      {"sampler", ToJson(progress.sampler)},    {"log", log},
+      {"feature_rows", progress.feature_rows},  {"feature_hash", progress.feature_hash},
+      {"update_hash", progress.update_hash},    {"num_snapshots", progress.num_snapshots},
+      {"pushed", progress.engine.pushed},       {"bounds", progress.engine.bounds},
+      {"in_double", progress.engine.in_double}, {"column_files", column_files}};
+  return value.dump(1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace) +
+         "\n";
 }
 
 arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
@@ -112,10 +115,10 @@ arrow::Result<RunProgress> ProgressFromJson(const std::string& text,
       throw json::other_error::create(501, "num_predictions is negative", &value);
     progress.sampler = SamplerFromJson(value.at("sampler"));
     for (const json& segment : value.at("log")) {
-      progress.log.push_back({Field(segment, "first_row"), Field(segment, "first_event"),
+      progress.log.push_back({segment.at("file"), Field(segment, "first_row"),
+                              Field(segment, "num_rows"), Field(segment, "first_event"),
                               Field(segment, "num_events"), segment.at("hash")});
     }
-    progress.num_late = Field(value, "num_late");
     progress.feature_rows = Field(value, "feature_rows");
     progress.feature_hash = value.at("feature_hash");
     progress.update_hash = value.at("update_hash");

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kFormatVersion = 3;
+constexpr int kFormatVersion = 4;
 constexpr std::string_view kPrefix = "_coden/manifest-";
 constexpr std::string_view kSuffix = ".json";
 
@@ -46,6 +46,11 @@ json ToJson(const PartRecord& part) {
   }
   json files = json::array();
   for (const auto& file : part.files) files.push_back(ToJson(file));
+  json counts = json::object();
+  for (const InputCountField& field : InputCountFields()) {
+    if (const auto& count = part.counts.*field.value)
+      counts[std::string(field.key)] = *count;
+  }
   return {{"name", part.name},
           {"complete", part.complete},
           {"version", part.version},
@@ -53,6 +58,7 @@ json ToJson(const PartRecord& part) {
           {"parameters", part.parameters},
           {"figures", figures},
           {"notes", part.notes},
+          {"counts", counts},
           {"inputs", inputs},
           {"files", files}};
 }
@@ -79,6 +85,15 @@ PartRecord PartFromJson(const json& value) {
     if (figure.contains("peak_bytes")) known.peak_bytes = JsonField(figure, "peak_bytes");
   }
   part.notes = value.at("notes").get<std::vector<std::string>>();
+  const json& counts = value.at("counts");
+  if (!counts.is_object())
+    throw json::type_error::create(302, "counts must be an object", &value);
+  for (const InputCountField& field : InputCountFields()) {
+    const std::string key(field.key);
+    if (counts.contains(key))
+      part.counts.*field.value =
+          static_cast<std::int64_t>(JsonField(counts, key.c_str()));
+  }
   for (const auto& input : value.at("inputs")) {
     part.inputs.push_back({input.at("role"), input.at("name"), JsonField(input, "size"),
                            JsonField(input, "modified"), input.at("xxh3")});

@@ -8,8 +8,6 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/read/labels.h"
-#include "coden/read/parquet_source.h"
-#include "coden/report/printable.h"
 #include "pipeline/random_internal.h"
 
 namespace coden {
@@ -68,19 +66,7 @@ std::vector<Part> SplitByTime(std::span<const EventTime> first_events,
 
 arrow::Result<std::vector<Part>> ReadSplit(const InputOptions& input,
                                            const arrow::Array& node_ids) {
-  ARROW_ASSIGN_OR_RAISE(const auto source, ParquetSource::Open(input.split));
-  if (source->schema()->GetFieldByName("split") == nullptr) {
-    return InputError("'", MaskCredentials(input.split),
-                      "', column 'split': there is no such column; give the column that "
-                      "says train, validate or test this name");
-  }
-  // A split is a label that says which part; it has no time.
-  InputOptions as_labels = input;
-  as_labels.labels = input.split;
-  as_labels.label = "split";
-  as_labels.time.clear();
-  as_labels.label_time.clear();
-  ARROW_ASSIGN_OR_RAISE(const Labels named, ReadLabels(as_labels));
+  ARROW_ASSIGN_OR_RAISE(const Labels named, ReadSplitRows(input));
   const auto wrong = [&](const std::string& what) {
     return InputError("'", input.split,
                       "', column 'split': must be train, validate or test: ", what);

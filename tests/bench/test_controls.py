@@ -67,5 +67,5 @@ def test_a_model_that_learns_nothing_is_named(tmp_path):
     outcome = run(tmp_path, "--train.epochs", "5", "--format", "json")
     assert "note: the model is not better than " in outcome.stderr
     assert "the model is not better than" in (tmp_path / "run/report.html").read_text()
-    rows = json.loads(outcome.stdout)
+    rows = json.loads(outcome.stdout)["results"]
     assert all({"majority_micro_f1", "propagation_micro_f1", "gain"} <= row.keys() for row in rows)

@@ -102,10 +102,10 @@ SPOILED = {
         lambda t: with_value(t, "node", 1, 0),
         "row 1: a node must not have two labels",
     ),
-    "label of floats": (
+    "label of fractions": (
         "labels",
-        lambda t: replace(t, "label", pc.cast(t["label"], pa.float64())),
-        "a label must be a whole number or a string",
+        lambda t: replace(t, "label", pc.add(pc.cast(t["label"], pa.float64()), 0.5)),
+        "row 0: a label must be a class",
     ),
     "labels of strangers": (
         "labels",

@@ -34,6 +34,6 @@ def test_history_beats_the_snapshot_in_the_quickstart(coden, tmp_path):
     for model in ["coden-s", "coden"]:
         outcome = coden("run", "pipelines/quickstart.ini", *flags, "--train.model", model)
         assert outcome.code == 0, outcome.stderr
-        scores = [row["micro_f1"] for row in json.loads(outcome.stdout)]
+        scores = [row["micro_f1"] for row in json.loads(outcome.stdout)["results"]]
         average[model] = sum(scores) / len(scores)
     assert average["coden"] > average["coden-s"] + 0.15

@@ -247,7 +247,7 @@ def test_predictions_are_those_of_the_whole_history(trained, tmp_path, model):
 
     steps.grow("b")
     first = steps.call("predict", "--format", "json")
-    rows = json.loads(first.stdout)
+    rows = json.loads(first.stdout)["results"]
     assert [row["prediction"] for row in rows] == list(range(last + 1, last + 1 + len(rows)))
     for row in rows:
         parts = row["embed_seconds"] + row["state_seconds"] + row["score_seconds"]
@@ -270,7 +270,7 @@ def test_predictions_are_those_of_the_whole_history(trained, tmp_path, model):
         return
     before = (steps.run / "forecast.parquet").read_bytes()
     nothing = steps.call("predict", "--format", "json")
-    assert "nothing to predict" in nothing.stderr and json.loads(nothing.stdout) == []
+    assert "nothing to predict" in nothing.stderr and json.loads(nothing.stdout)["results"] == []
     assert (steps.run / "forecast.parquet").read_bytes() == before
     steps.call("predict", "--force")
     assert_same(steps.forecast(), at_once.forecast())

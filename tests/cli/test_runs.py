@@ -22,7 +22,7 @@ from conftest import DATA, PROGRAM, ROOT, data_hashes, needs_data
 def test_every_file_of_a_run(coden, inputs):
     outcome = coden("run", *inputs.flags("--format", "json"))
     assert outcome.code == 0, outcome.stderr
-    scores = json.loads(outcome.stdout)
+    scores = json.loads(outcome.stdout)["results"]
     assert [row["prediction"] for row in scores] == list(range(1, len(scores) + 1))
     run = inputs.run
     schedule = pq.read_table(run / "schedule.parquet")

@@ -53,10 +53,14 @@ def check_part(call, edges, plain, begin, end, *flags):
     outcome, snapshots = call("embed", edges, *flags)
     assert outcome.code == 0, outcome.stderr
     rows = (end - begin) * PER_TIME
-    left_out = f"{ROWS - rows} rows outside `input.from`/`input.until`: not read"
-    assert f"note: {left_out}\n" in outcome.stderr
+    told = {
+        "rows before `input.from`: not read": begin * PER_TIME,
+        "rows from `input.until` on: not read": ROWS - end * PER_TIME,
+    }
+    for text, count in told.items():
+        assert (f"note: {count} {text}\n" in outcome.stderr) == (count > 0)
     expected, of_part = call("embed", plain.slice(begin * PER_TIME, rows))
-    assert expected.code == 0 and "rows outside" not in expected.stderr
+    assert expected.code == 0 and "not read" not in expected.stderr
     assert snapshots == of_part and snapshots
 
 

@@ -146,7 +146,8 @@ arrow::Result<std::vector<Row>> ReadLog(const Settings& settings, std::int64_t n
   }
   ARROW_ASSIGN_OR_RAISE(const auto reader, log.Scan(input.batch_rows));
   ARROW_ASSIGN_OR_RAISE(const auto nodes, NodeIdMap::Make(log.id_type));
-  EventReader events(input.edges, settings.graph.events, *nodes, log.num_before);
+  EventReader events(input.edges, settings.graph.events, *nodes,
+                     {.first_row = log.num_before});
   ARROW_RETURN_NOT_OK(events.Bind(reader->schema()).status());
   std::vector<EdgeEvent> found;
   const auto take = [&](const BatchPtr& batch) {

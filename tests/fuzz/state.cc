@@ -66,7 +66,7 @@ class Target {
     const auto again = ProgressFromJson(written, "progress");
     FUZZ_CHECK(again.ok(), again.status().ToString());
     FUZZ_CHECK(ToJson(*again) == written, "progress reads back as another");
-    progress->RowAfter(1);
+    NumEvents(progress->log);
   }
 
   static GraphOptions MakeGraphOptions(Bytes& bytes) {

@@ -37,13 +37,15 @@ class RefusalsTest : public GrowingRun {
 TEST_F(RefusalsTest, AnOldRowThatHasChanged) {
   log_[50].dst = log_[50].dst == 7 ? 14 : 7;
   WriteLog("a.parquet", 0, 160);
-  ExpectRefused(Fault::kHistory, "rows 0 to 659 of the log are not what they were");
+  ExpectRefused(Fault::kHistory,
+                "rows 0 to 479 of file 'a.parquet' of the log are not what they were");
 }
 
 TEST_F(RefusalsTest, AnOldRowThatHasChangedBesideNewOnes) {
   log_[650].src = log_[650].src == 7 ? 14 : 7;
   WriteLog("b.parquet", 160, kTimes);
-  ExpectRefused(Fault::kHistory, "rows 0 to 659 of the log are not what they were");
+  ExpectRefused(Fault::kHistory,
+                "rows 0 to 179 of file 'b.parquet' of the log are not what they were");
 }
 
 TEST_F(RefusalsTest, AnOldRowOfASecondAppend) {
@@ -51,12 +53,13 @@ TEST_F(RefusalsTest, AnOldRowOfASecondAppend) {
   MustEmbed("run");
   log_[700].src = log_[700].src == 7 ? 14 : 7;
   WriteLog("c.parquet", 220, 280);
-  ExpectRefused(Fault::kHistory, "rows 660 to 839 of the log are not what they were");
+  ExpectRefused(Fault::kHistory,
+                "rows 0 to 179 of file 'c.parquet' of the log are not what they were");
 }
 
 TEST_F(RefusalsTest, AShorterLog) {
   WriteLog("b.parquet", 160, 200);
-  ExpectRefused(Fault::kHistory, "the log has 600 rows, 660 were used");
+  ExpectRefused(Fault::kHistory, "file 'b.parquet' of the log has 120 rows, 180 were used");
 }
 
 TEST_F(RefusalsTest, AFileThatIsGone) {
@@ -133,10 +136,12 @@ TEST_F(RefusalsTest, RowsThatComeLate) {
   const Tree before = TreeOf("run");
   const arrow::Status status = Embed("run").status();
   EXPECT_EQ(FaultOf(status), Fault::kInput);
-  EXPECT_NE(status.message().find("row 660: the row was added late: the run has already "
-                                  "made its prediction for time 219"),
+  EXPECT_NE(status.message().find("file 'c.parquet', column 'time', row 0: the row was "
+                                  "added late: the run has already made its prediction "
+                                  "for this time; set `input.late = drop`"),
             std::string::npos)
       << status.message();
+  EXPECT_TRUE(status.message().ends_with("219, and predicted up to 219"));
   EXPECT_TRUE(TreeOf("run") == before);
 
   // Rows 657 to 659 are in c.parquet as well: five are dropped.
@@ -171,6 +176,98 @@ TEST_F(RefusalsTest, LateRowsAloneChangeNothing) {
   std::filesystem::remove(folder_ / "log/c.parquet");
   MustEmbed("new");
   ExpectSameBits("run", "new");
+}
+
+TEST_F(RefusalsTest, AFileThatWasDroppedCanBeRemovedOrKeptAtARebuild) {
+  settings_.input.late = LatePolicy::kDrop;
+  WriteLog("c.parquet", 210, 215);
+  WriteLog("d.parquet", 220, 300);
+  EXPECT_EQ(MustEmbed("run").Find(kEmbedPart)->counts.rows_late, 15);
+  // Gone, the run goes on without it.
+  std::filesystem::remove(folder_ / "log/c.parquet");
+  const Tree before = TreeOf("run", "snapshots");
+  Manifest manifest = MustEmbed("run");
+  EXPECT_TRUE(TreeOf("run", "snapshots") == before);
+  EXPECT_EQ(manifest.Find(kEmbedPart)->counts.rows_late, 0);
+  WriteLog("e.parquet", 300, kTimes);
+  MustEmbed("run");
+  ExpectSound("run");
+  // There again, a rebuild drops it: its times fall behind those of b.
+  WriteLog("c.parquet", 210, 215);
+  manifest = MustEmbed("run", /*force=*/true);
+  EXPECT_EQ(manifest.Find(kEmbedPart)->counts.rows_late, 15);
+  ExpectSound("run");
+  std::filesystem::remove(folder_ / "log/c.parquet");
+  settings_.input.late = LatePolicy::kRefuse;
+  MustEmbed("new");
+  ExpectSameBits("run", "new");
+}
+
+TEST_F(RefusalsTest, AFileThatRowsWereUsedOfCannotBeRemoved) {
+  settings_.input.late = LatePolicy::kDrop;
+  WriteLog("c.parquet", 210, 260);
+  MustEmbed("run");
+  std::filesystem::remove(folder_ / "log/c.parquet");
+  ExpectRefused(Fault::kUsage, "'c.parquet' of `input.edges` is no longer there");
+}
+
+TEST_F(RefusalsTest, RowsThatFallAreDroppedAmongAddedOnes) {
+  settings_.input.late = LatePolicy::kDrop;
+  const std::vector<Row> sorted = log_;
+  // Rows of times 230, 260 and 300 come after later ones.
+  for (const std::size_t at : {980, 860, 760}) {
+    const EventTime late = log_[at].time - 23;
+    log_.insert(log_.begin() + static_cast<std::ptrdiff_t>(at), {{7, 14, late}});
+  }
+  const auto write = [&](const std::string& name, std::size_t begin, std::size_t end) {
+    arrow::Int64Builder src, dst, time;
+    for (std::size_t row = begin; row < end; ++row) {
+      EXPECT_TRUE(src.Append(log_[row].src).ok());
+      EXPECT_TRUE(dst.Append(log_[row].dst).ok());
+      EXPECT_TRUE(time.Append(log_[row].time).ok());
+    }
+    WriteParquet(folder_ / ("log/" + name),
+                 *TableOf({{"src", src.Finish().ValueOrDie()},
+                           {"dst", dst.Finish().ValueOrDie()},
+                           {"time", time.Finish().ValueOrDie()}}));
+  };
+  write("c.parquet", 660, 900);
+  write("d.parquet", 900, log_.size());
+  const Manifest manifest = MustEmbed("run");
+  ExpectSound("run");
+  const InputCounts& counts = manifest.Find(kEmbedPart)->counts;
+  EXPECT_EQ(counts.rows_read, 3 * kTimes + 3);
+  EXPECT_EQ(counts.rows_late, 3);
+  // The rest is as if they had never been there.
+  settings_.input.late = LatePolicy::kRefuse;
+  log_ = sorted;
+  ClearLog();
+  std::filesystem::create_directories(settings_.input.edges);
+  WriteLog("a.parquet", 0, kTimes);
+  MustEmbed("new");
+  ExpectSameBits("run", "new");
+}
+
+// Ten batches were asked for; rows that are dropped must not count in them.
+TEST_F(RefusalsTest, TheClockCountsRowsThatAreKept) {
+  settings_.input.late = LatePolicy::kDrop;
+  settings_.partition = {};
+  settings_.partition.predictions = 4;
+  MustEmbed("counted");
+  const std::size_t before = ScheduleOf("counted").size();
+  // 100 rows a batch at first, 300 more, half of them late.
+  WriteLog("c.parquet", 170, 270);
+  const Manifest manifest = MustEmbed("counted");
+  EXPECT_EQ(manifest.Find(kEmbedPart)->counts.rows_late, 150);
+  EXPECT_FALSE(watched_.Said("fell together"));
+  const Schedule schedule = ScheduleOf("counted");
+  std::vector<std::int64_t> ends = {660};
+  for (std::size_t i = before; i < schedule.size(); ++i) {
+    if (schedule[i].at_prediction) ends.push_back(schedule[i].events);
+  }
+  ASSERT_EQ(ends.size(), 3u);  // 150 rows, about 82 a batch
+  EXPECT_NEAR(static_cast<double>(ends[1] - ends[0]), 75.0, 3.0);
+  EXPECT_EQ(ends.back(), 660 + 150);
 }
 
 TEST_F(RefusalsTest, TheSameRowsInAnotherFormAreNoChange) {

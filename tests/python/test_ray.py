@@ -202,7 +202,7 @@ def test_what_is_finished_is_not_done_again(drive):
     assert drive.attempts == {"0:1": 1, "5:6": 1, "6:8": 1}
     assert "note: 4 of 8 columns are there" in drive.stderr
     assert not (drive.run / "model").exists()
-    assert drive("--format", "json") == 0 and drive.stdout.startswith("[")
+    assert drive("--format", "json") == 0 and drive.stdout.startswith("{")
     assert drive.attempts == {"0:1": 1, "5:6": 1, "6:8": 1} and drive.is_whole()
 
 

@@ -172,10 +172,44 @@ TEST_F(EventReaderTest, RefusesFallingTimesWhereverTheBatchesAreCut) {
   const std::string path = Log({{"time", ArrayOf(arrow::int64(), "[4, 9, 5]")}});
   for (const std::int64_t batch_rows : {1, 2, 100}) {
     SCOPED_TRACE(batch_rows);
-    ExpectInputError(Read(path, EventMode::kInsert, batch_rows).status,
-                     At("time") +
-                         ", row 2: times must not fall from row to row; sort the file by "
-                         "time: 5 after 9");
+    ExpectInputError(
+        Read(path, EventMode::kInsert, batch_rows).status,
+        At("time") +
+            ", row 2: times must not fall from row to row; sort the log by "
+            "time, or set `input.late = drop` to drop and count such rows: 5 "
+            "after 9");
+  }
+}
+
+TEST_F(EventReaderTest, DropsLateRowsWithoutReadingThem) {
+  const std::string path =
+      WriteParquet(folder_ / "e.parquet",
+                   *TableOf({{"src", ArrayOf(arrow::int64(), "[1, 2, 77, null, 1, 5]")},
+                             {"dst", ArrayOf(arrow::int64(), "[2, 3, 78, 8, 4, 6]")},
+                             {"time", ArrayOf(arrow::int64(), "[4, 9, 5, 8, 9, 10]")}}));
+  for (const std::int64_t batch_rows : {1, 2, 100}) {
+    SCOPED_TRACE(batch_rows);
+    InputOptions input;
+    input.edges = path;
+    const EdgeLog log = EdgeLog::Open(input, EventMode::kInsert).ValueOrDie();
+    const auto nodes = NodeIdMap::Make(log.id_type).ValueOrDie();
+    EventReader stage(path, EventMode::kInsert, *nodes,
+                      {.late = {LatePolicy::kDrop, /*predicted=*/4}});
+    const auto reader = log.Scan(batch_rows).ValueOrDie();
+    CODEN_EXPECT_OK(stage.Bind(reader->schema()).status());
+    std::vector<std::int64_t> rows;
+    for (BatchPtr batch;;) {
+      CODEN_EXPECT_OK(reader->ReadNext(&batch));
+      if (batch == nullptr) break;
+      CODEN_EXPECT_OK(stage.Push(batch, [&](const BatchPtr& events) {
+        const EventView view(*events);
+        rows.insert(rows.end(), view.rows().begin(), view.rows().end());
+        return arrow::Status::OK();
+      }));
+    }
+    EXPECT_EQ(rows, (std::vector<std::int64_t>{1, 4, 5}));
+    EXPECT_EQ(stage.num_late(), 3);
+    EXPECT_EQ(nodes->size(), 6);  // 2, 3, 1, 4, 5, 6
   }
 }
 
@@ -231,7 +265,7 @@ TEST_F(EventReaderTest, RefusesOtherTypesAndNoRows) {
 // A null can hide in the values of a dictionary, where the column itself has none.
 TEST_F(EventReaderTest, CountsRowsFromWhereTheStreamBegins) {
   const auto nodes = NodeIdMap::Make(arrow::int64()).ValueOrDie();
-  EventReader stage("e.parquet", EventMode::kInsert, *nodes, /*first_row=*/100);
+  EventReader stage("e.parquet", EventMode::kInsert, *nodes, {.first_row = 100});
   const auto table = TableOf({{"src", ArrayOf(arrow::int64(), "[1, 2]")},
                               {"dst", ArrayOf(arrow::int64(), "[1, null]")},
                               {"time", ArrayOf(arrow::int64(), "[1, 2]")}});

@@ -1,5 +1,6 @@
 #include "coden/read/labels.h"
 
+#include "read/label_amounts_internal.h"
 #include "support/parquet.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
@@ -82,10 +83,16 @@ TEST_F(LabelsTest, RefusesNullsAndOtherTypes) {
   ExpectInputErrorWith(Read(Integers("[1]", "[5]", "[-1]")),
                        At("time") + ", row 0: a time must not be negative");
   ExpectInputError(Read({{"node", ArrayOf(arrow::int64(), "[1]")},
-                         {"label", ArrayOf(arrow::float64(), "[1]")}}),
+                         {"label", ArrayOf(arrow::float64(), "[1.5]")}}),
                    At("label") +
-                       ": a label must be a whole number or a string; convert the "
-                       "column: double");
+                       ", row 0: a label must be a class: a whole number, a string or a "
+                       "bool; this version does not estimate values: 1.5");
+  ExpectInputError(
+      Read({{"node", ArrayOf(arrow::int64(), "[1]")},
+            {"label", ArrayOf(arrow::date32(), "[1]")}}),
+      At("label") +
+          ": a label must be a whole number, a string or a bool; convert the "
+          "column: date32[day]");
   ExpectInputError(Read({{"node", ArrayOf(arrow::int64(), "[1]")},
                          {"class", ArrayOf(arrow::int64(), "[1]")}}),
                    At("label") +
@@ -94,6 +101,39 @@ TEST_F(LabelsTest, RefusesNullsAndOtherTypes) {
   ExpectInputError(
       Read(Integers("[]", "[]")),
       "'" + (folder_ / "l.parquet") + "': there are no rows: nothing to train on");
+}
+
+TEST_F(LabelsTest, BooleansAndWholeNumbersWithAPointAreClasses) {
+  const auto nodes = ArrayOf(arrow::int64(), "[1, 2, 3]");
+  for (const auto& [type, json, classes] :
+       {std::tuple{arrow::boolean(), "[true, false, true]", "[0, 1]"},
+        std::tuple{arrow::float64(), "[2.0, -1.0, 2.0]", "[-1, 2]"},
+        std::tuple{arrow::float32(), "[0, 3, 0]", "[0, 3]"}}) {
+    SCOPED_TRACE(type->ToString());
+    const auto labels = Read({{"node", nodes}, {"label", ArrayOf(type, json)}});
+    CODEN_EXPECT_OK(labels.status());
+    EXPECT_TRUE(labels->classes->Equals(*ArrayOf(arrow::int64(), classes)));
+    EXPECT_EQ(labels->entries[0].label, labels->entries[2].label);
+  }
+}
+
+TEST_F(LabelsTest, ManyDifferentNumbersLookLikeAmounts) {
+  const auto warning = [&](int rows, int classes) {
+    arrow::Int64Builder nodes, values;
+    for (int row = 0; row < rows; ++row) {
+      EXPECT_TRUE(nodes.Append(row).ok());
+      EXPECT_TRUE(values.Append(row % classes).ok());
+    }
+    return AmountsWarning(Read({{"node", nodes.Finish().ValueOrDie()},
+                                {"label", values.Finish().ValueOrDie()}})
+                              .ValueOrDie());
+  };
+  EXPECT_EQ(
+      warning(500, 101),
+      "the labels look like amounts: 101 different numbers in 500 rows; each number "
+      "is treated as a class of its own, and amounts are not estimated");
+  EXPECT_EQ(warning(500, 100), std::nullopt);
+  EXPECT_EQ(warning(1010, 101), std::nullopt);
 }
 
 }  // namespace

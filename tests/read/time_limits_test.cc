@@ -157,8 +157,10 @@ TEST(EdgeLogRange, RefusesFilesThatAreNotInTimeOrder) {
   }
   input.edges = folder / "log";
   input.from = "6";
-  ExpectInputErrorWith(EdgeLog::Open(input, EventMode::kInsert),
-                       "row 2: times must not fall from one row group to the next");
+  ExpectInputErrorWith(
+      EdgeLog::Open(input, EventMode::kInsert),
+      "file '2.parquet', column 'time', row 0: times must not fall from one "
+      "row group to the next");
 }
 
 std::string LimitOf(const std::string& text,

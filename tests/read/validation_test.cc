@@ -72,14 +72,16 @@ TEST_F(ValidationTest, ListsEveryProblemOfALogWithItsCountAndFirstRow) {
   const std::string null = "a null is not allowed here; fill or remove the row";
   EXPECT_EQ(
       Problems(),
-      (Lines{"edges src 2x from 1: " + null,
-             "edges time 2x from 2: times must not fall from row to row; sort the "
-             "file by time: 4 after 6",
-             "edges op 2x from 2: an op must be 1 or insert, -1 or delete: '2'",
-             "edges time 1x from 3: a time must not be negative; shift the times of "
-             "all inputs: -1",
-             "edges dst 1x from 4: " + null, "edges time 1x from 4: " + null,
-             "edges op 1x from 4: " + null}));
+      (Lines{
+          "edges src 2x from 1: " + null,
+          "edges time 2x from 2: times must not fall from row to row; sort the "
+          "log by time, or set `input.late = drop` to drop and count such rows: 4 after "
+          "6",
+          "edges op 2x from 2: an op must be 1 or insert, -1 or delete: '2'",
+          "edges time 1x from 3: a time must not be negative; shift the times of "
+          "all inputs: -1",
+          "edges dst 1x from 4: " + null, "edges time 1x from 4: " + null,
+          "edges op 1x from 4: " + null}));
 }
 
 TEST_F(ValidationTest, ListsEveryMissingColumnAndWrongType) {
@@ -147,8 +149,7 @@ TEST_F(ValidationTest, ListsEveryProblemOfLabels) {
              "one: 1",
              "labels label 1x from 2: a null is not allowed here; fill or remove the row",
              "labels node 1x from 4: a null is not allowed here; fill or remove the row",
-             "(labels node 2x from 3: labels of nodes that are in neither the log nor "
-             "the features are left out)"}));
+             "(labels node 2x from -1: rows name no node of the edge log)"}));
 }
 
 TEST_F(ValidationTest, RemarksOnNodesWithoutFeatures) {
@@ -156,10 +157,52 @@ TEST_F(ValidationTest, RemarksOnNodesWithoutFeatures) {
   settings_.input.labels =
       WriteIntegers(folder_ / "l.parquet", {{"node", "[50, 51]"}, {"label", "[0, 1]"}});
   EXPECT_EQ(Problems(),
-            (Lines{"(features node 2x from -1: nodes of the log without a feature row "
+            (Lines{"(features node 1x from -1: rows name no node of the edge log)",
+                   "(features node 2x from -1: nodes of the log without a feature row "
                    "are given zeros)",
-                   "(labels node 1x from 1: labels of nodes that are in neither the log "
-                   "nor the features are left out)"}));
+                   "labels node 1x from -1: none of the 2 rows names a node of the edge "
+                   "log; write the ids as the log has them, to the last blank: 50, 51 "
+                   "here, 1, 2 in the log, which has 3 nodes"}));
+}
+
+TEST_F(ValidationTest, RefusesInputsWhoseIdsAreNotThoseOfTheLog) {
+  settings_.input.features = Features("x.parquet", "[11, 12]", "[[1], [2]]");
+  settings_.input.feature_updates = Features("u.parquet", "[21]", "[[1]]", "[5]");
+  settings_.train.split_by = SplitKind::kFile;
+  settings_.input.split = WriteParquet(
+      folder_ / "s.parquet",
+      *TableOf({{"node", ArrayOf(arrow::int64(), "[31, 32]")},
+                {"split", ArrayOf(arrow::utf8(), R"(["train", "tests"])")}}));
+  const Lines problems = Problems();
+  ASSERT_EQ(problems.size(), 5u);
+  EXPECT_TRUE(
+      problems[0].starts_with("features node 1x from -1: none of the 2 rows names "
+                              "a node of the edge log"));
+  EXPECT_TRUE(problems[1].starts_with("(features node 3x from -1: nodes of the log"));
+  EXPECT_TRUE(problems[2].starts_with("feature_updates node 1x from -1: none of the 1 "));
+  EXPECT_EQ(problems[3],
+            "split split 1x from -1: a split must be train, validate or test: 'tests'");
+  EXPECT_TRUE(problems[4].starts_with("split node 1x from -1: none of the 2 rows names"));
+}
+
+TEST_F(ValidationTest, RowsThatAreDroppedAsLateAreNoProblem) {
+  settings_.input.edges = WriteIntegers(
+      folder_ / "e.parquet",
+      {{"src", "[1, 2, 3, 1]"}, {"dst", "[2, 3, 1, 3]"}, {"time", "[1, 5, 2, 6]"}});
+  EXPECT_EQ(Problems().size(), 1u);
+  settings_.input.late = LatePolicy::kDrop;
+  EXPECT_EQ(Problems(),
+            (Lines{"(edges time 1x from 2: rows came late: dropped (`input.late`))"}));
+}
+
+TEST_F(ValidationTest, NamesColumnsThatAreNotRead) {
+  settings_.input.edges = WriteIntegers(folder_ / "e.parquet", {{"src", "[1, 2]"},
+                                                                {"dst", "[2, 3]"},
+                                                                {"time", "[1, 5]"},
+                                                                {"weight", "[3, 3]"},
+                                                                {"type", "[0, 1]"}});
+  EXPECT_EQ(Problems(), (Lines{"(edges  1x from -1: columns of the edge log that are not "
+                               "read: weight, type)"}));
 }
 
 TEST_F(ValidationTest, FindsIdsOfAnotherKind) {

@@ -22,7 +22,8 @@ std::vector<EdgeEvent> RandomEvents(int count) {
 
 BatchPtr BatchOf(const std::vector<EdgeEvent>& events) {
   EventBatchBuilder builder;
-  for (const EdgeEvent& event : events) builder.Append(event);
+  std::int64_t row = 0;
+  for (const EdgeEvent& event : events) builder.Append(event, row++);
   return builder.Finish();
 }
 
@@ -42,8 +43,11 @@ void Feed(LogHasher& hasher, const std::vector<BatchPtr>& batches) {
 std::string DigestOf(const std::vector<EdgeEvent>& events) {
   LogHasher hasher;
   Feed(hasher, {BatchOf(events)});
-  EXPECT_EQ(hasher.num_events(), static_cast<std::int64_t>(events.size()));
-  return hasher.Digest();
+  const auto pieces = hasher.TakePieces();
+  if (pieces.empty()) return {};
+  EXPECT_EQ(pieces.size(), 1u);
+  EXPECT_EQ(pieces[0].num_events, static_cast<std::int64_t>(events.size()));
+  return pieces[0].digest;
 }
 
 TEST(LogHasher, DoesNotDependOnTheCuts) {
@@ -59,8 +63,10 @@ TEST(LogHasher, DoesNotDependOnTheCuts) {
     }));
     LogHasher hasher;
     Feed(hasher, cut);
-    EXPECT_EQ(hasher.Digest(), whole);
-    EXPECT_EQ(hasher.num_events(), 1000);
+    const auto pieces = hasher.TakePieces();
+    ASSERT_EQ(pieces.size(), 1u);
+    EXPECT_EQ(pieces[0].digest, whole);
+    EXPECT_EQ(pieces[0].num_events, 1000);
   }
 }
 
@@ -73,8 +79,10 @@ TEST(LogHasher, PunctuationDoesNotCount) {
                 BatchOf({{kNoNode, kNoNode, 3, EventKind::kStart},
                          {kNoNode, kNoNode, 4, EventKind::kPredict}}),
                 BatchOf(rest)});
-  EXPECT_EQ(hasher.num_events(), 20);
-  EXPECT_EQ(hasher.Digest(), DigestOf(events));
+  const auto pieces = hasher.TakePieces();
+  ASSERT_EQ(pieces.size(), 1u);
+  EXPECT_EQ(pieces[0].num_events, 20);
+  EXPECT_EQ(pieces[0].digest, DigestOf(events));
 }
 
 TEST(LogHasher, SeesEveryColumnOfEveryRow) {
@@ -110,6 +118,35 @@ TEST(LogHasher, SeesOrderAndNumber) {
   events.pop_back();
   EXPECT_NE(DigestOf(events), before);
   EXPECT_NE(DigestOf({}), before);
+}
+
+// Rows 3 to 5 and 8 are not there, and the file that begins with row 4 has none.
+TEST(LogHasher, CutsWhereFilesBegin) {
+  const auto events = RandomEvents(7);
+  const std::vector<std::int64_t> rows = {0, 1, 2, 6, 7, 9, 10};
+  for (const std::size_t batch : {1, 2, 7}) {
+    LogHasher hasher({0, 2, 4, 5, 10});
+    for (std::size_t begin = 0; begin < events.size(); begin += batch) {
+      EventBatchBuilder builder;
+      for (std::size_t i = begin; i < std::min(begin + batch, events.size()); ++i)
+        builder.Append(events[i], rows[i]);
+      Feed(hasher, {builder.Finish()});
+    }
+    const auto pieces = hasher.TakePieces();
+    ASSERT_EQ(pieces.size(), 4u);
+    const auto expect = [&](std::size_t i, std::int64_t first, std::int64_t end,
+                            std::size_t from, std::size_t to) {
+      EXPECT_EQ(pieces[i].first_row, first);
+      EXPECT_EQ(pieces[i].end_row, end);
+      EXPECT_EQ(pieces[i].digest,
+                DigestOf({events.begin() + static_cast<std::ptrdiff_t>(from),
+                          events.begin() + static_cast<std::ptrdiff_t>(to)}));
+    };
+    expect(0, 0, 2, 0, 2);
+    expect(1, 2, 3, 2, 3);
+    expect(2, 6, 10, 3, 6);
+    expect(3, 10, 11, 6, 7);
+  }
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ RunProgress RandomProgress(unsigned seed) {
                       integer(),
                       AnyDouble(random),
                       {integer(), integer(), integer(), integer()}};
-  progress.log = {{0, 0, 40, "0123456789abcdef"}, {45, 40, integer(), "ff"}};
-  progress.num_late = integer();
+  const std::int64_t rows = integer() >> 2;
+  progress.log = {{"a.parquet", 0, 40, 0, 40, "0123456789abcdef"},
+                  {"b.parquet", 45, rows, 40, rows / 2 + 1, "ff"}};
   progress.feature_rows = integer();
   progress.feature_hash = "aa";
   progress.update_hash = "bb";
@@ -63,12 +64,13 @@ void ExpectEqual(const RunProgress& a, const RunProgress& b) {
   EXPECT_EQ(a.sampler.counts.expired, b.sampler.counts.expired);
   ASSERT_EQ(a.log.size(), b.log.size());
   for (std::size_t i = 0; i < a.log.size(); ++i) {
+    EXPECT_EQ(a.log[i].file, b.log[i].file);
     EXPECT_EQ(a.log[i].first_row, b.log[i].first_row);
+    EXPECT_EQ(a.log[i].num_rows, b.log[i].num_rows);
     EXPECT_EQ(a.log[i].first_event, b.log[i].first_event);
     EXPECT_EQ(a.log[i].num_events, b.log[i].num_events);
     EXPECT_EQ(a.log[i].hash, b.log[i].hash);
   }
-  EXPECT_EQ(a.num_late, b.num_late);
   EXPECT_EQ(a.feature_rows, b.feature_rows);
   EXPECT_EQ(a.feature_hash, b.feature_hash);
   EXPECT_EQ(a.update_hash, b.update_hash);
@@ -114,7 +116,7 @@ TEST(RunProgress, TextThatIsNoProgressIsCorruption) {
   for (std::size_t size = 0; size + 2 < text.size(); size += text.size() / 30)
     ExpectDamaged(text.substr(0, size));
   json newer = json::parse(text);
-  newer["format_version"] = 2;
+  newer["format_version"] = 99;
   ExpectDamaged(newer.dump());
 }
 
@@ -133,7 +135,7 @@ TEST(RunProgress, AMissingKeyOrAWrongTypeIsCorruption) {
       ExpectDamaged(changed.dump());
     }
   }
-  EXPECT_EQ(keys, 13 + 5 + 8 + 4);
+  EXPECT_EQ(keys, 12 + 5 + 8 + 6);
 }
 
 TEST(RunProgress, FilesThatDoNotHoldAllColumnsAreCorruption) {
@@ -158,17 +160,16 @@ TEST(RunProgress, FilesThatDoNotHoldAllColumnsAreCorruption) {
   ExpectDamaged(ToJson(progress));
 }
 
-TEST(RunProgress, KnowsTheRowAfterSoManyEvents) {
-  RunProgress progress;
-  EXPECT_EQ(progress.RowAfter(0), 0);
-  // Rows 10 to 14 came late and were dropped.
-  progress.log = {{0, 0, 10, ""}, {15, 10, 5, ""}};
-  EXPECT_EQ(progress.log[1].end_row(), 20);
-  EXPECT_EQ(progress.RowAfter(0), 0);
-  EXPECT_EQ(progress.RowAfter(9), 9);
-  EXPECT_EQ(progress.RowAfter(10), 15);
-  EXPECT_EQ(progress.RowAfter(12), 17);
-  EXPECT_EQ(progress.RowAfter(15), 20);
+TEST(RunProgress, SegmentsThatDoNotFollowEachOtherAreCorruption) {
+  const RunProgress whole = RandomProgress(4);
+  for (const auto spoil : {+[](LogSegment& segment) { segment.first_event += 1; },
+                           +[](LogSegment& segment) { segment.num_events = 0; },
+                           +[](LogSegment& segment) { segment.num_rows = 1; },
+                           +[](LogSegment& segment) { segment.first_row = -1; }}) {
+    RunProgress progress = whole;
+    spoil(progress.log[1]);
+    ExpectDamaged(ToJson(progress));
+  }
 }
 
 }  // namespace

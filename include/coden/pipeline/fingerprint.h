@@ -1,11 +1,13 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include <arrow/result.h>
 
 #include "coden/pipeline/settings.h"
+#include "coden/state/log_segments.h"
 #include "coden/store/manifest.h"
 
 namespace coden {
@@ -54,8 +56,15 @@ InputChange CompareInputs(const std::vector<InputRecord>& before,
 /// One hash for the files that the embedding reads; labels do not count.
 std::string InputFingerprint(const std::vector<InputRecord>& inputs);
 
-/// The names of the files of the log, in order.
-std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs);
+/// `inputs` without the files of the log that `segments` has no row of: those whose rows
+/// were all dropped as late, or are still to be used.
+std::vector<InputRecord> UsedInputs(const std::vector<InputRecord>& inputs,
+                                    std::span<const LogSegment> segments);
+
+/// The names of the files of the log, in the order they are read in: those that rows were
+/// used of, then the other ones.
+std::vector<std::string> EdgeFiles(const std::vector<InputRecord>& inputs,
+                                   std::span<const LogSegment> segments);
 
 /// Name the settings that differ between two lists of `key = value` lines, where more
 /// `partition.times` at the end and another `input.until` are no difference. Empty: none.

@@ -19,6 +19,7 @@ struct SchedulePassResult {
   std::vector<SavedNode> nodes;  ///< by node
   std::vector<StageFigure> figures;
   std::vector<std::string> notes;
+  InputCounts counts;
 };
 
 /// First pass: read -> partition -> sample. Numbers every node of the log in

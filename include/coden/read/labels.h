@@ -40,4 +40,7 @@ struct Labels {
 /// where there is one, the time column.
 arrow::Result<Labels> ReadLabels(const InputOptions& input);
 
+/// Read `input.split` as labels: the node column, and the column `split` as classes.
+arrow::Result<Labels> ReadSplitRows(const InputOptions& input);
+
 }  // namespace coden

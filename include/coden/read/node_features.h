@@ -59,6 +59,10 @@ class NodeFeatures {
       NodeIdMap& nodes,
       const std::function<void(NodeId, std::span<const float>)>& visit) const;
 
+  /// By node, how many feature updates it has; nodes after the last with one are left
+  /// out.
+  const std::vector<std::int64_t>& update_rows() const { return update_rows_; }
+
   bool has_updates() const { return !input_.feature_updates.empty(); }
 
   /// The stream of later vectors, in time order.
@@ -90,6 +94,7 @@ class NodeFeatures {
   int width_ = 0;
   std::vector<NodeId> row_nodes_;
   std::vector<float> largest_;  // by node; kNoRow where it has no row
+  std::vector<std::int64_t> update_rows_;
   std::string hash_;
   std::string known_hash_;
 };

@@ -61,6 +61,14 @@ class ParquetSource {
   };
   virtual const std::vector<File>& files() const = 0;
 
+  /// Where a row of the input stands.
+  struct Place {
+    const File* file;
+    std::int64_t row;  ///< of the file, from 0
+  };
+  /// Find the file of `row`, which counts over all files.
+  Place PlaceOf(std::int64_t row) const;
+
   /// Open one of files() for reading its bytes.
   virtual arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFile(
       const File& file) const = 0;

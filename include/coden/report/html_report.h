@@ -20,6 +20,7 @@ struct ReportInputs {
   std::vector<IniSection> settings;
   std::vector<StageFigure> stages;  ///< in flow order
   std::vector<std::string> notes;   ///< rows dropped or counted, one sentence each
+  std::vector<NamedText> counts;    ///< of input rows: what they are, and how many
   std::vector<NamedText> inputs;    ///< what was read: name, then path and size
   std::vector<NamedText> versions;
   std::shared_ptr<arrow::Table> schedule;  ///< schemas/schedule.csv

@@ -22,6 +22,8 @@ class ScheduleSampler : public Operator {
   /// Go on after prediction time `time`, with the sampler put where it was then: pass
   /// over the feature updates that it knows.
   arrow::Status ContinueAfter(EventTime time);
+  /// The row of the log that an error of Push is about; -1 where it is about none.
+  std::int64_t refused_row() const { return refused_row_; }
   /// A hash of the feature updates that were folded in.
   std::string update_hash() const { return updates_.hash(); }
 
@@ -37,6 +39,7 @@ class ScheduleSampler : public Operator {
   LazySampler sampler_;
   NodeFeatures::Updates updates_;
   NodeIdMap& nodes_;
+  std::int64_t refused_row_ = -1;
 };
 
 }  // namespace coden

@@ -9,6 +9,7 @@
 #include <arrow/result.h>
 
 #include "coden/store/file_record.h"
+#include "coden/store/input_counts.h"
 #include "coden/store/run_store.h"
 
 namespace coden {
@@ -52,6 +53,7 @@ struct PartRecord {
   std::string parameters;   ///< the settings behind it, as `key = value` lines
   std::vector<StageFigure> figures;
   std::vector<std::string> notes;  ///< what was dropped or merged, with counts
+  InputCounts counts;              ///< the same as numbers
   std::vector<InputRecord> inputs;
   std::vector<FileRecord> files;
 

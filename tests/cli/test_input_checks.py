@@ -1,0 +1,228 @@
+"""Inputs that are read without an error and are not what was meant: the program says so."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+INPUT = 3
+
+
+def replace(table, name, column):
+    return table.set_column(table.schema.get_field_index(name), name, column)
+
+
+def with_names(table, *columns, blank=""):
+    for name in columns:
+        names = [f"n{value}{blank}" for value in table[name].to_pylist()]
+        table = replace(table, name, pa.array(names))
+    return table
+
+
+@pytest.fixture
+def named(inputs):
+    """Inputs with ids of text, updates and a split."""
+    inputs["edges"] = with_names(inputs["edges"], "src", "dst")
+    inputs["features"] = with_names(inputs["features"], "node")
+    inputs["labels"] = with_names(inputs["labels"], "node")
+    features = inputs["features"]
+    inputs["feature_updates"] = features.slice(0, 4).append_column("time", pa.array([9] * 4))
+    parts = ["train", "validate", "test"]
+    inputs["split"] = pa.table(
+        {"node": features["node"], "split": [parts[i % 3] for i in range(50)]}
+    )
+    return inputs
+
+
+BLANK = ["features", "feature_updates", "labels", "split"]
+
+
+@pytest.mark.parametrize("name", BLANK)
+def test_ids_with_a_trailing_blank_are_refused(coden, named, name):
+    good = named.flags("--train.split_by", "file")
+    assert coden("run", *good).code == 0
+    named[name] = with_names(named[name], "node", blank=" ")
+    named.run = named.run.parent / "other"
+    flags = named.flags("--train.split_by", "file")
+    refused = coden("run", *flags)
+    assert refused.code == INPUT
+    rows = named[name].num_rows
+    assert f"none of the {rows} rows names a node of the edge log" in refused.error
+    assert f"{name}.parquet', column 'node'" in refused.error
+    assert "'nn0 '" in refused.error and "'n" in refused.error
+    assert not list(named.run.rglob("part-0.parquet")) or name == "split"
+    checked = coden("validate", *flags)
+    assert checked.code == INPUT
+    assert "names a node of the edge log" in " ".join(checked.stdout.split())
+
+
+def test_every_command_refuses_ids_that_match_nothing(coden, named):
+    assert coden("run", *named.flags("--train.split_by", "file")).code == 0
+    labels = with_names(named["labels"], "node", blank=" ")
+    named["labels"] = labels
+    trained = coden("train", *named.flags("--train.split_by", "file"))
+    assert (trained.code, "none of the 50 rows" in trained.error) == (INPUT, True)
+    named["features"] = with_names(named["features"], "node", blank=" ")
+    named.run = named.run.parent / "other"
+    for command in ["plan", "schedule", "embed", "run", "validate"]:
+        outcome = coden(command, *named.flags("--train.split_by", "file"))
+        assert outcome.code == INPUT, command
+
+
+def test_few_matches_are_a_warning_with_the_percentage(coden, inputs):
+    features = inputs["features"]
+    more = replace(features, "node", pa.array(np.arange(50) + 1000))
+    inputs["features"] = pa.concat_tables([features.slice(0, 20), more.slice(0, 30)])
+    outcome = coden("embed", *inputs.flags("--format", "json"))
+    assert outcome.code == 0, outcome.stderr
+    assert (
+        "features: 40.0 % of the rows (20 of 50) name a node of the edge log; the others do "
+        "not, such as 1000, 1001" in outcome.stderr
+    )
+    counts = {row["key"]: row["count"] for row in json.loads(outcome.stdout)["input_counts"]}
+    assert (counts["feature_rows"], counts["feature_rows_unmatched"]) == (50, 30)
+    assert "40.0 % of the rows" in " ".join(coden("validate", *inputs.flags()).stdout.split())
+
+
+class Log:
+    """A log of several files, embedded again and again."""
+
+    def __init__(self, coden, folder):
+        self.coden, self.folder, self.run = coden, folder, folder / "run"
+        (folder / "log").mkdir()
+
+    def write(self, name, times, **columns):
+        times = np.asarray(times)
+        ends = np.arange(len(times))
+        table = {"src": ends % 7, "dst": ends % 5 + 7, "time": times, **columns}
+        pq.write_table(pa.table(table), self.folder / "log" / f"{name}.parquet")
+
+    def call(self, command, *flags):
+        return self.coden(
+            command,
+            *("--input.edges", self.folder / "log", "--run.directory", self.run),
+            *("--input.random_features", "3", *flags),
+        )
+
+    def counts(self, *flags, command="embed"):
+        outcome = self.call(command, "--format", "json", *flags)
+        assert outcome.code == 0, outcome.stderr
+        return {row["key"]: row["count"] for row in json.loads(outcome.stdout)["input_counts"]}
+
+
+@pytest.fixture
+def log(coden, tmp_path):
+    return Log(coden, tmp_path)
+
+
+DROP = ["--input.late", "drop"]
+
+
+def test_late_rows_have_a_way_out(log):
+    log.write("a", np.arange(100))
+    assert log.call("embed").code == 0
+    log.write("b", [50, 60, 70])
+    log.write("c", np.arange(100, 150))
+    for command in ["embed", "run", "schedule"]:
+        refused = log.call(command)
+        assert refused.code == INPUT
+        assert "file 'b.parquet', column 'time', row 0" in refused.error
+        assert "`input.late = drop`" in refused.error
+    # A rebuild cannot sort them; the message says what can.
+    refused = log.call("embed", "--force")
+    assert refused.code == INPUT and "`input.late = drop`" in refused.error
+    assert log.counts(*DROP)["rows_late"] == 3
+    assert log.counts(*DROP, "--force")["rows_late"] == 3
+    (log.folder / "log" / "b.parquet").unlink()
+    assert log.counts()["rows_late"] == 0
+
+
+def test_every_command_drops_late_rows(log):
+    log.write("a", [*range(100), 40, *range(100, 150)])
+    for command in ["plan", "schedule", "embed", "run", "validate"]:
+        outcome = log.call(command, *DROP)
+        assert outcome.code == 0, (command, outcome.stderr)
+
+
+def test_predict_drops_late_rows(coden, inputs):
+    edges = inputs["edges"]
+    inputs["edges"] = edges.slice(0, 450)
+    assert coden("run", *inputs.flags()).code == 0
+    inputs["edges"] = pa.concat_tables([edges.slice(0, 450), edges.slice(30, 20), edges.slice(450)])
+    refused = coden("predict", *inputs.flags())
+    assert (refused.code, "`input.late = drop`" in refused.error) == (INPUT, True)
+    outcome = coden("predict", *inputs.flags(*DROP, "--format", "json"))
+    assert outcome.code == 0, outcome.stderr
+    answer = json.loads(outcome.stdout)
+    counts = {row["key"]: row["count"] for row in answer["input_counts"]}
+    assert answer["results"] and (counts["rows_read"], counts["rows_late"]) == (620, 20)
+
+
+def test_counts_do_not_depend_on_threads_slices_or_batches(log):
+    times = [*range(60), 30, 31, *range(60, 120), 3]
+    log.write("a", times, src=[1, 1, 2] + [value % 7 for value in range(len(times) - 3)])
+    flags = [*DROP, "--graph.events", "insert", "--input.from", "10", "--input.until", "110"]
+    flags += ["--partition.times", "80,100"]
+    expected = log.counts(*flags)
+    assert expected["rows_read"] + expected["rows_before"] + expected["rows_after"] == len(times)
+    assert expected["rows_late"] == 2 and expected["rows_unused"] == 9
+    manifest = json.loads(max(log.run.glob("_coden/manifest-*.json")).read_text())
+    (embed,) = [part for part in manifest["parts"] if part["name"] == "embed"]
+    assert embed["counts"] == expected
+    assert "rows came late: dropped" in (log.run / "report.html").read_text()
+    for more in [["--run.threads", "1"], ["--input.batch_rows", "7"]]:
+        assert log.counts(*flags, *more, "--force") == expected
+    log.run = log.folder / "sliced"
+    assert log.call("schedule", *flags).code == 0
+    for columns in ["0:1", "1:3"]:
+        assert log.call("embed", *flags, "--embed.columns", columns).code == 0
+    assert log.counts(*flags, command="commit") == expected
+
+
+def test_a_deletion_is_named_by_its_file_and_row(log):
+    log.write("a", np.arange(20), op=np.ones(20, "int8"))
+    log.write("b", np.arange(20, 26), op=np.array([1, 1, 1, 1, 1, -1], "int8"))
+    # 5 to 12 was inserted, 6 to 7 is deleted by row 5 of the second file: 5 % 5 + 7 = 7.
+    table = pq.read_table(log.folder / "log" / "b.parquet")
+    table = replace(table, "src", pa.array([0, 1, 2, 3, 4, 77]))
+    pq.write_table(table, log.folder / "log" / "b.parquet")
+    refused = log.call("embed", "--graph.events", "signed", "--input.from", "3")
+    assert refused.code == INPUT
+    assert "file 'b.parquet', row 5: 77 to 7 at time 25: the row deletes an edge" in refused.error
+
+
+def test_times_outside_the_log_are_told(log):
+    seconds = 1420070400 + np.arange(100) * 86400
+    log.write("a", pa.array(seconds * 10**6, pa.timestamp("us")))
+    outcome = log.call("embed", "--partition.initial", "1420070400")
+    assert outcome.code == 0
+    assert (
+        "note: `partition.initial` = 1420070400 lies before the log, so the initial graph is "
+        "empty: the log has times from 2015-01-01 00:00:00" in outcome.stderr
+    )
+    assert "it would lie in the log if it were in seconds" in outcome.stderr
+    checked = log.call("validate", "--partition.initial", "1420070400")
+    assert checked.code == 0 and "if it were in seconds" in " ".join(checked.stdout.split())
+
+
+def test_columns_that_are_not_read_are_named_once(log):
+    log.write("a", np.arange(100), weight=np.ones(100), type=["x"] * 100)
+    outcome = log.call("embed")
+    text = "columns of the edge log that are not read: weight, type"
+    assert outcome.code == 0 and outcome.stderr.count(text) == 1
+
+
+@pytest.mark.parametrize("kind", ["bool", "float64"])
+def test_labels_as_pandas_writes_them(coden, inputs, kind):
+    labels = inputs["labels"]
+    if kind == "bool":
+        inputs["labels"] = replace(labels, "label", pc.equal(labels["label"], 1))
+    else:
+        inputs["labels"] = replace(labels, "label", pc.cast(labels["label"], pa.float64()))
+    outcome = coden("run", *inputs.flags("--format", "json"))
+    assert outcome.code == 0, outcome.stderr
+    counts = {row["key"]: row["count"] for row in json.loads(outcome.stdout)["input_counts"]}
+    assert (counts["label_rows"], counts["label_rows_unmatched"]) == (50, 0)
