@@ -38,6 +38,9 @@ __all__ = ["Model", "State", "label_channels", "load_model", "read_model"]
 # Nodes that are taken through the model at a time: it holds several copies of their history.
 CHUNK_NODES = 1024
 
+# Added to shares before the logarithm, as by the program.
+SHARE_FLOOR = 0.02
+
 
 class State(NamedTuple):
     """What a stream of snapshots has left behind, for every node."""
@@ -85,7 +88,7 @@ class Model(nn.Module):
         if features is not None:
             parts.append(features.unsqueeze(1).expand(-1, at.shape[0], -1))
         logits: Tensor = self.classifier(torch.cat(parts, dim=2))
-        return logits
+        return self._from_shares(logits, history.index_select(2, at).transpose(1, 2))
 
     def start(self, num_nodes: int) -> State:
         """The state of nodes before their first snapshot."""
@@ -105,7 +108,8 @@ class Model(nn.Module):
         pole = self.poles.to(rows.dtype).unsqueeze(1)
         averages = pole * state.averages + (1 - pole) * rows.unsqueeze(1)
         parts = [output, averages.flatten(1)] + ([] if features is None else [features])
-        return State(temporal, averages), self.classifier(torch.cat(parts, dim=1))
+        logits = self.classifier(torch.cat(parts, dim=1))
+        return State(temporal, averages), self._from_shares(logits, rows)
 
     def standardise(self, features: npt.ArrayLike) -> Tensor:
         """Features as the input of the run has them, nodes x features, as the model reads them."""
@@ -183,6 +187,14 @@ class Model(nn.Module):
         `coden.config` in its metadata is config.json, with the classes.
         """
         write_onnx(self, path, snapshots)
+
+    def _from_shares(self, logits: Tensor, rows: Tensor) -> Tensor:
+        """Add the logarithms of the shares of the classes among the labels that reach a node."""
+        labels = self.config.label_columns
+        if labels is None:
+            return logits
+        shares = rows.narrow(-1, labels.start, len(self.classes))
+        return logits + torch.log(shares + SHARE_FLOOR)
 
     def _averages(self, history: Tensor, at: Tensor) -> Tensor:
         """Moving averages (1 - p) sum_(s <= t) p^(t-s) u_s, all channels of one pole p together."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from coden.errors import RunError, one_line
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 MODELS = ("coden", "coden-s", "coden-r", "coden-a")
@@ -28,6 +28,8 @@ class LabelColumns:
     folds: int
     alphas: tuple[float, ...]
     windows: tuple[float, ...]
+    start: int
+    """The first of as many channels as there are classes, whose logarithms begin the logits."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,9 @@ def _parse(values: dict[str, Any]) -> ModelConfig:
     if config.channels != expected:
         rule = "`channels` must be those of embedding and labels"
         raise ValueError(f"{rule}, {expected}: {config.channels}")
+    if labels is not None and labels.start + len(config.classes) > config.channels:
+        rule = f"`start` must leave a channel for every class among {config.channels}"
+        raise ValueError(f"{rule}: {labels.start}")
     if not config.groups:
         raise ValueError("the model reads nothing: `channels` and `features` are 0")
     return config
@@ -135,7 +140,9 @@ def _label_columns(values: Any) -> LabelColumns | None:
     if values is None:
         return None
     alphas, windows = _numbers(values, "alphas"), _numbers(values, "windows")
-    return LabelColumns(_count(values, "folds", 0), alphas, windows)
+    return LabelColumns(
+        _count(values, "folds", 0), alphas, windows, start=_count(values, "start", 0)
+    )
 
 
 def _classes(values: Any) -> tuple[int, ...] | tuple[str, ...]:

@@ -38,6 +38,8 @@ arrow::Status CompareCommand(const CommandLine& line, const RunContext& context,
   ARROW_RETURN_NOT_OK(CheckOutputForm(form, kTables));
   ARROW_ASSIGN_OR_RAISE(const RunComparison comparison, CompareRuns(line.words));
   ARROW_RETURN_NOT_OK(WriteWholeFile(out, comparison.html));
+  for (const std::string& warning : comparison.warnings)
+    context.progress->Note("warning: " + warning);
   context.progress->Note("comparison: " + MaskCredentials(out));
   return RenderAll(comparison.tables, form).Value(output);
 }

@@ -6,6 +6,7 @@
 #include "coden/report/micro_f1_table.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
+#include "pipeline/saved_settings_internal.h"
 
 namespace coden {
 
@@ -38,7 +39,11 @@ arrow::Result<std::string> RunResults(const Settings& settings, const Manifest& 
   }
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
-  ARROW_ASSIGN_OR_RAISE(const ResultsTable table, MicroF1Table(*metrics));
+  // The settings that trained; those given may be of the next training.
+  ARROW_ASSIGN_OR_RAISE(const auto saved, LoadSavedSettings(*store));
+  ARROW_ASSIGN_OR_RAISE(
+      const ResultsTable table,
+      MicroF1Table(*metrics, saved ? *saved : ShownSettings(settings)));
   return RenderWithCounts(table, manifest, settings.report.format);
 }
 

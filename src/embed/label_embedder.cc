@@ -55,7 +55,7 @@ arrow::Status Check(const LabelEmbedderOptions& options, std::span<const LabelSe
     return UsageError("label columns need a class, an alpha and a window at least");
   for (const LabelSeed& seed : seeds) {
     if (seed.node < 0 || seed.node >= num_nodes || seed.fold < 0 ||
-        seed.fold >= options.num_folds || seed.label < 0 ||
+        seed.fold >= options.num_folds || seed.label < -1 ||
         seed.label >= options.num_classes) {
       return arrow::Status::Invalid("a label lies outside ", num_nodes, " nodes, ",
                                     options.num_folds, " folds and ", options.num_classes,

@@ -77,6 +77,7 @@ arrow::Result<RunComparison> CompareRuns(const std::vector<std::string>& directo
   comparison.page.versions = {{"coden", std::string(kVersion)}};
   RunComparison result;
   ARROW_ASSIGN_OR_RAISE(result.html, RenderHtmlPage(comparison.page));
+  result.warnings = std::move(comparison.warnings);
   result.tables = {comparison.runs, comparison.stages, comparison.settings};
   return result;
 }

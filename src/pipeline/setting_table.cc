@@ -225,7 +225,8 @@ std::vector<Setting> DeclareAll() {
       Declare(CODEN_MEMBER(train, label_columns), Integer<int>{0, 100},
               "Number of folds for label columns, which propagate the training "
               "labels through the graph as additional inputs. A node never receives "
-              "its own label. 0 turns label columns off (docs/models.md)."),
+              "its own label, and the model starts as label propagation. 0 turns label "
+              "columns off (docs/models.md)."),
       Declare(CODEN_MEMBER(train, label_alphas), RealList{0.001, 1.0},
               "Restart probabilities of the label columns; each adds its own "
               "columns. Empty uses `embed.alpha`."),
@@ -251,12 +252,14 @@ std::vector<Setting> DeclareAll() {
               "from later times."),
       Declare(CODEN_MEMBER(train, warm_start), Boolean{},
               "For `each` and `rolling`: start from the weights of the previous "
-              "prediction time instead of random weights."),
+              "prediction time instead of random weights, unless a new class has "
+              "appeared since."),
       Declare(CODEN_MEMBER(train, epochs), Integer<int>{1, 1000000},
               "Maximum number of epochs."),
       Declare(CODEN_MEMBER(train, warm_epochs), Integer<int>{0, 1000000},
-              "With `warm_start`: maximum number of epochs at every prediction time "
-              "after the first; 0 uses `epochs`."),
+              "With `warm_start`: maximum number of epochs of a model that starts from "
+              "the weights of the previous prediction time, if that is less than "
+              "`epochs`; 0 uses `epochs`."),
       Declare(CODEN_MEMBER(train, learning_rate), Real{0.0, 10.0, Real::kOpen},
               "Learning rate of Adam."),
       Declare(CODEN_MEMBER(train, rate_schedule),
@@ -289,7 +292,8 @@ std::vector<Setting> DeclareAll() {
               "0 never stops early."),
       Declare(CODEN_MEMBER(train, split), Split{},
               "Fractions of the labelled nodes used for training, validation and "
-              "testing."),
+              "testing. At random, a node's part depends on its id and the seed alone, "
+              "so the fractions are approximate."),
       Declare(CODEN_MEMBER(train, split_by),
               Choice<SplitKind>{{{"seed", SplitKind::kSeed},
                                  {"time", SplitKind::kTime},

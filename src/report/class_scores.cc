@@ -32,14 +32,14 @@ bool ComesBefore(const std::string& a, const std::string& b) {
 }
 
 struct ClassTotals {
-  std::vector<std::int64_t> right, support, predicted;
+  std::vector<std::int64_t> right, wanted, predicted;
 };
 
 ClassTotals Totals(const ClassCounts& counts) {
   const std::vector<std::int64_t> zeros(counts.names.size(), 0);
   ClassTotals totals{zeros, zeros, zeros};
   for (const auto& [pair, count] : counts.pairs) {
-    totals.support[pair.first] += count;
+    totals.wanted[pair.first] += count;
     totals.predicted[pair.second] += count;
     if (pair.first == pair.second) totals.right[pair.first] += count;
   }
@@ -115,7 +115,7 @@ ConfusionMatrix MakeConfusionMatrix(const ClassCounts& counts, std::size_t max_c
   std::vector<std::size_t> order(counts.names.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return totals.support[a] > totals.support[b];
+    return totals.wanted[a] > totals.wanted[b];
   });
   ConfusionMatrix matrix;
   if (order.size() > max_classes) {
@@ -144,13 +144,13 @@ ResultsTable ClassScoreTable(const ClassCounts& counts) {
                    {"precision", "precision %", ColumnType::kPercent},
                    {"recall", "recall %", ColumnType::kPercent},
                    {"f1", "F1 %", ColumnType::kPercent},
-                   {"support", "support", ColumnType::kInteger}};
+                   {"predictions", "predictions", ColumnType::kInteger}};
   for (std::size_t i = 0; i < counts.names.size(); ++i) {
     table.rows.push_back(
         {counts.names[i], Share(totals.right[i], totals.predicted[i]),
-         Share(totals.right[i], totals.support[i]),
-         Share(2 * totals.right[i], totals.predicted[i] + totals.support[i]),
-         totals.support[i]});
+         Share(totals.right[i], totals.wanted[i]),
+         Share(2 * totals.right[i], totals.predicted[i] + totals.wanted[i]),
+         totals.wanted[i]});
   }
   return table;
 }

@@ -48,7 +48,8 @@ struct ConfusionMatrix {
 
 ConfusionMatrix MakeConfusionMatrix(const ClassCounts& counts, std::size_t max_classes);
 
-/// Precision, recall, F1 and support of every class.
+/// Precision, recall and F1 of every class, and how many predictions there are for nodes
+/// of it: a node counts once for every prediction time and run.
 ResultsTable ClassScoreTable(const ClassCounts& counts);
 
 }  // namespace coden

@@ -59,8 +59,11 @@ void AddClasses(Markup& page, const ClassCounts& counts) {
   }
   page.Close().Close().Close().Close().Line();
   page.Open("div").Element("h3", "Scores by class");
-  page.Element("p", "Of the same predictions; support is the number of them.",
-               {{"class", "muted"}});
+  page.Element(
+      "p",
+      "Of the same predictions. The column “predictions” is how many there are for "
+      "nodes of the class: a node counts once for every prediction time and run.",
+      {{"class", "muted"}});
   page.Raw(HtmlTable(ClassScoreTable(counts), kMaxScoreRows, "predictions.parquet"));
   page.Close().Close().Line();
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "coden/report/printable.h"
 #include "report/report_sections_internal.h"
+#include "report/training_facts_internal.h"
 
 namespace coden {
 
@@ -36,9 +38,9 @@ ResultsTable RunsTable(const std::vector<RunSummary>& runs) {
                    {"control", "best control"},
                    {"control_micro_f1", "control %", ColumnType::kPercent},
                    {"gain", "gain", ColumnType::kPercent},
+                   {"last_micro_f1", "last %", ColumnType::kPercent},
                    {"protocol", "protocol"},
-                   {"best", "best %", ColumnType::kPercent},
-                   {"worst", "worst %", ColumnType::kPercent},
+                   {"training_runs", "seeds", ColumnType::kInteger},
                    {"snapshots", "snapshots", ColumnType::kInteger},
                    {"seconds", "seconds", ColumnType::kReal, /*digits=*/2},
                    {"peak_bytes", "peak memory", ColumnType::kBytes}};
@@ -52,9 +54,9 @@ ResultsTable RunsTable(const std::vector<RunSummary>& runs) {
       row[4] = run.quality->control.name;
       row[5] = run.quality->average.*run.quality->control.score;
       row[6] = run.quality->Gain(run.quality->average);
-      row[7] = std::string(FindIniSetting(run.settings, "train", "protocol"));
-      if (run.quality->best) row[8] = run.quality->scores[*run.quality->best].micro_f1;
-      if (run.quality->worst) row[9] = run.quality->scores[*run.quality->worst].micro_f1;
+      if (run.quality->last) row[7] = run.quality->scores[*run.quality->last].micro_f1;
+      row[8] = std::string(FindIniSetting(run.settings, "train", "protocol"));
+      row[9] = static_cast<std::int64_t>(run.quality->num_runs);
     }
     row.emplace_back(run.num_snapshots);
     row.emplace_back(TotalSeconds(run));
@@ -63,6 +65,50 @@ ResultsTable RunsTable(const std::vector<RunSummary>& runs) {
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+std::vector<std::int64_t> PredictionTimes(const MicroF1Summary& quality) {
+  std::vector<std::int64_t> times;
+  times.reserve(quality.scores.size());
+  for (const PredictionScore& score : quality.scores) times.push_back(score.time);
+  return times;
+}
+
+// Why scores of trained runs must not be held against each other.
+std::vector<std::string> Warnings(const std::vector<RunSummary>& runs) {
+  std::vector<std::string> protocols, splits;
+  std::vector<std::vector<std::int64_t>> times;
+  for (const auto& run : runs) {
+    if (!run.quality) continue;
+    protocols.emplace_back(FindIniSetting(run.settings, "train", "protocol"));
+    splits.push_back(SplitFacts(run.settings));
+    times.push_back(PredictionTimes(*run.quality));
+  }
+  const auto differ = [](const auto& values) {
+    return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) !=
+           values.end();
+  };
+  std::vector<std::string> warnings;
+  if (differ(protocols)) {
+    std::string text = "the runs have different protocols (`train.protocol`), so their ";
+    text += "scores cannot be compared";
+    if (std::find(protocols.begin(), protocols.end(), "shared") != protocols.end())
+      text += ": `shared` learns from later times than it predicts";
+    warnings.push_back(std::move(text));
+  }
+  if (differ(splits)) {
+    warnings.emplace_back(
+        "the runs have different splits or labels (`train.split`, `train.split_by`, "
+        "`input.split`, `input.labels`, `run.seed`, `train.runs`), so their scores are "
+        "over "
+        "different test nodes");
+  }
+  if (differ(times)) {
+    warnings.emplace_back(
+        "the runs have different prediction times, so their averages and last scores are "
+        "of different times");
+  }
+  return warnings;
 }
 
 // Stages of all runs, in the order of the first run that has them.
@@ -224,7 +270,10 @@ HtmlPage ComparisonPage(const std::vector<RunSummary>& runs,
   }
   ResultsTable table = comparison.runs;
   table.title.clear();  // the section has it
-  page.sections.push_back({"Runs", "", {}, {std::move(table)}});
+  std::string text;
+  for (const std::string& warning : comparison.warnings)
+    text += (text.empty() ? "Warning: " : "; ") + warning;
+  page.sections.push_back({"Runs", std::move(text), {}, {std::move(table)}});
   page.sections.push_back({"Prediction quality", "", {QualityChart(runs)}, {}});
   PageSection work{"Snapshots, time and memory", "", {SnapshotsChart(runs)}, {}};
   Chart time;
@@ -258,7 +307,8 @@ HtmlPage ComparisonPage(const std::vector<RunSummary>& runs,
 }  // namespace
 
 Comparison Compare(const std::vector<RunSummary>& runs) {
-  Comparison comparison{RunsTable(runs), StagesTable(runs), SettingsTable(runs), {}};
+  Comparison comparison{
+      RunsTable(runs), StagesTable(runs), SettingsTable(runs), Warnings(runs), {}};
   comparison.page = ComparisonPage(runs, comparison);
   return comparison;
 }

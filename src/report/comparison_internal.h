@@ -25,6 +25,7 @@ struct Comparison {
   ResultsTable runs;      ///< a row each: model, scores, snapshots, seconds, memory
   ResultsTable stages;    ///< seconds: a row per stage, a column per run
   ResultsTable settings;  ///< those that differ: key, then the text in every run
+  std::vector<std::string> warnings;  ///< why scores cannot be compared
   HtmlPage page;
 };
 

@@ -12,6 +12,7 @@
 #include "report/flow_picture_internal.h"
 #include "report/page_frame_internal.h"
 #include "report/report_sections_internal.h"
+#include "report/training_facts_internal.h"
 
 namespace coden {
 
@@ -41,7 +42,7 @@ std::string SummaryLine(const ReportInputs& inputs, const Schedule& schedule,
     line += " of a graph with " + Counted(schedule.back().num_nodes, "node", "nodes") +
             " and " + Counted(schedule.back().num_edges, "edge", "edges");
   }
-  if (quality && quality->best) {
+  if (quality && quality->last) {
     line += "; Micro-F1 " + FormatFixed(100.0 * quality->average.micro_f1, 2) +
             " % on average";
   }
@@ -62,13 +63,14 @@ std::vector<StageFigure> Masked(std::vector<StageFigure> stages) {
 }
 
 arrow::Status AddQuality(Markup& page, const ReportInputs& inputs,
-                         const std::optional<MicroF1Summary>& quality) {
+                         const std::optional<MicroF1Summary>& quality,
+                         const std::string& facts) {
   if (!quality) {
     page.Open("section").Element("h2", "Prediction quality");
     page.Element("p", "No metrics: no model was trained in this run.").Close().Line();
     return arrow::Status::OK();
   }
-  AddQualitySection(page, *quality);
+  AddQualitySection(page, *quality, facts);
   if (inputs.predictions) {
     ClassCounter counter;
     ARROW_RETURN_NOT_OK(
@@ -116,7 +118,7 @@ arrow::Result<std::string> HtmlReport(const ReportInputs& inputs) {
   page.Raw(FlowPicture(stages, FlowDirection::kAcross));
   page.Raw(FlowPicture(stages, FlowDirection::kDown));
   page.Close().Line().Open("main").Line();
-  ARROW_RETURN_NOT_OK(AddQuality(page, inputs, quality));
+  ARROW_RETURN_NOT_OK(AddQuality(page, inputs, quality, TrainingFacts(inputs.settings)));
   if (inputs.schedule != nullptr) {
     AddSamplingSection(page, schedule, NumberOf(inputs.settings, "sample", "lambda"));
     AddGraphSection(page, schedule);

@@ -36,8 +36,7 @@ struct MicroF1Summary {
   std::size_t num_runs = 0;
   std::vector<PredictionScore> scores;  ///< in order of prediction time
   PredictionScore average;              ///< over `scores`
-  std::optional<std::size_t> best;      ///< index into `scores`
-  std::optional<std::size_t> worst;
+  std::optional<std::size_t> last;      ///< index of the last score that is finite
   BestControl control;
 
   /// How far a score is above the best control.
@@ -48,6 +47,8 @@ struct MicroF1Summary {
 
 arrow::Result<MicroF1Summary> SummarizeMicroF1(const arrow::Table& metrics);
 
-ResultsTable MicroF1Table(const MicroF1Summary& summary);
+/// `facts` say what the scores are of (TrainingFacts); they are a second line of the
+/// title.
+ResultsTable MicroF1Table(const MicroF1Summary& summary, const std::string& facts);
 
 }  // namespace coden

@@ -9,6 +9,7 @@
 
 #include "report/micro_f1_internal.h"
 #include "report/table_column_internal.h"
+#include "report/training_facts_internal.h"
 
 namespace coden {
 
@@ -72,15 +73,9 @@ struct TimeScores {
   ScoreMoments moments;
 };
 
-void FindExtremes(MicroF1Summary& summary) {
-  for (std::size_t i = 0; i < summary.scores.size(); ++i) {
-    const double value = summary.scores[i].micro_f1;
-    if (!std::isfinite(value)) continue;
-    if (!summary.best || value > summary.scores[*summary.best].micro_f1) summary.best = i;
-    if (!summary.worst || value < summary.scores[*summary.worst].micro_f1) {
-      summary.worst = i;
-    }
-  }
+void FindLast(MicroF1Summary& summary) {
+  for (std::size_t i = 0; i < summary.scores.size(); ++i)
+    if (std::isfinite(summary.scores[i].micro_f1)) summary.last = i;
 }
 
 void FindBestControl(MicroF1Summary& summary) {
@@ -147,18 +142,19 @@ arrow::Result<MicroF1Summary> SummarizeMicroF1(const arrow::Table& metrics) {
   for (const auto& [number, moments] : by_run) run_averages.Add(moments.mean());
   summary.average = over_times.Means();
   summary.average.micro_f1_deviation = run_averages.deviation();
-  FindExtremes(summary);
+  FindLast(summary);
   FindBestControl(summary);
   return summary;
 }
 
-ResultsTable MicroF1Table(const MicroF1Summary& summary) {
+ResultsTable MicroF1Table(const MicroF1Summary& summary, const std::string& facts) {
   const bool several_runs = summary.num_runs > 1;
   ResultsTable table;
   table.title = several_runs ? "Micro-F1 on test nodes, mean of " +
                                    std::to_string(summary.num_runs) + " runs"
                              : "Micro-F1 on test nodes";
-  if (summary.best) table.title += "; gain over " + summary.control.name;
+  if (summary.last) table.title += "; gain over " + summary.control.name;
+  if (!facts.empty()) table.title += "\n" + facts;
   const bool timed = std::isfinite(summary.average.last_label);
   table.columns = {{"prediction", "prediction", ColumnType::kInteger},
                    {"time", "time", ColumnType::kInteger},
@@ -193,23 +189,21 @@ ResultsTable MicroF1Table(const MicroF1Summary& summary) {
     add_scores(row, score);
     table.rows.push_back(std::move(row));
   }
-  if (!summary.best || !summary.worst) return table;
+  if (!summary.last) return table;
   std::vector<Cell> average = {std::string("average"), Cell{}, Cell{}};
   add_scores(average, summary.average);
   table.footer.push_back(std::move(average));
-  for (const auto& [name, index] :
-       {std::pair{"best", *summary.best}, std::pair{"worst", *summary.worst}}) {
-    const PredictionScore& score = summary.scores[index];
-    std::vector<Cell> row = {std::string(name), score.time, score.test_nodes};
-    add_scores(row, score);
-    table.footer.push_back(std::move(row));
-  }
+  const PredictionScore& score = summary.scores[*summary.last];
+  std::vector<Cell> last = {std::string("last"), score.time, score.test_nodes};
+  add_scores(last, score);
+  table.footer.push_back(std::move(last));
   return table;
 }
 
-arrow::Result<ResultsTable> MicroF1Table(const arrow::Table& metrics) {
+arrow::Result<ResultsTable> MicroF1Table(const arrow::Table& metrics,
+                                         const std::vector<IniSection>& settings) {
   ARROW_ASSIGN_OR_RAISE(const MicroF1Summary summary, SummarizeMicroF1(metrics));
-  return MicroF1Table(summary);
+  return MicroF1Table(summary, TrainingFacts(settings));
 }
 
 }  // namespace coden

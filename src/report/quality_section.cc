@@ -68,9 +68,11 @@ Chart MicroF1Chart(const MicroF1Summary& summary) {
 
 double InPercent(double share) { return std::round(share * 1e6) / 1e4; }
 
-void AddQualitySection(Markup& page, const MicroF1Summary& summary) {
+void AddQualitySection(Markup& page, const MicroF1Summary& summary,
+                       const std::string& facts) {
   page.Open("section").Element("h2", "Prediction quality").Line();
-  if (summary.best && summary.worst) {
+  if (!facts.empty()) page.Element("p", facts).Line();
+  if (summary.last) {
     page.Open("dl", {{"class", "figures"}});
     AddKeyFigure(page, "average", summary.average,
                  "of " + std::to_string(summary.scores.size()) +
@@ -81,15 +83,13 @@ void AddQualitySection(Markup& page, const MicroF1Summary& summary) {
                  Percent(summary.average.*summary.control.score) + " by the control",
                  {{"class", "muted"}});
     page.Close();
-    const PredictionScore& best = summary.scores[*summary.best];
-    const PredictionScore& worst = summary.scores[*summary.worst];
-    AddKeyFigure(page, "best", best, "at time " + std::to_string(best.time));
-    AddKeyFigure(page, "worst", worst, "at time " + std::to_string(worst.time));
+    const PredictionScore& last = summary.scores[*summary.last];
+    AddKeyFigure(page, "last", last, "at time " + std::to_string(last.time));
     page.Close().Line();
   }
   AddFigures(page, {MicroF1Chart(summary)});
   page.Open("details").Element("summary", "All scores").Line();
-  page.Raw(HtmlTable(MicroF1Table(summary), kMaxTableRows, "metrics.parquet"));
+  page.Raw(HtmlTable(MicroF1Table(summary, {}), kMaxTableRows, "metrics.parquet"));
   page.Close().Line();
 }
 

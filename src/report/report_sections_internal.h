@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,9 +20,10 @@
 
 namespace coden {
 
-/// Add Micro-F1 over prediction times: average, best, worst, chart, and the numbers. The
-/// section stays open for what classes add to it.
-void AddQualitySection(Markup& page, const MicroF1Summary& summary);
+/// Add Micro-F1 over prediction times: what it is of (`facts`), average, gain, last,
+/// chart, and the numbers. The section stays open for what classes add to it.
+void AddQualitySection(Markup& page, const MicroF1Summary& summary,
+                       const std::string& facts);
 
 /// Add the confusion matrix and the scores of each class to the open section.
 void AddClasses(Markup& page, const ClassCounts& counts);

@@ -5,11 +5,10 @@
 
 namespace coden {
 
-ChunkLoader::ChunkLoader(const TrainingData& data, std::int64_t num_snapshots,
+ChunkLoader::ChunkLoader(const ModelView& view, std::int64_t num_snapshots,
                          std::vector<Chunk> chunks, std::size_t num_buffers)
-    : data_(data),
+    : view_(view),
       num_snapshots_(num_snapshots),
-      num_channels_(data.num_channels()),
       chunks_(std::move(chunks)),
       buffers_(std::min(num_buffers, std::max<std::size_t>(chunks_.size(), 1))),
       free_(buffers_.size(), true),
@@ -52,13 +51,12 @@ void ChunkLoader::Load() {
 }
 
 arrow::Status ChunkLoader::Gather(Chunk chunk, std::vector<float>& out) const {
-  out.resize(chunk.size() * static_cast<std::size_t>(num_channels_ * num_snapshots_));
+  const std::int64_t numbers = view_.num_channels() * num_snapshots_;
+  out.resize(chunk.size() * static_cast<std::size_t>(numbers));
   float* to = out.data();
   for (const std::int64_t node : chunk) {
-    for (const auto& group : data_.channels) {
-      ARROW_RETURN_NOT_OK(group->Read(node, num_snapshots_, to));
-      to += group->shape().channels * num_snapshots_;
-    }
+    ARROW_RETURN_NOT_OK(view_.Read(node, num_snapshots_, to));
+    to += numbers;
   }
   return arrow::Status::OK();
 }

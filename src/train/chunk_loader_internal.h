@@ -11,7 +11,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "train/training_data_internal.h"
+#include "train/model_view_internal.h"
 
 namespace coden {
 
@@ -22,9 +22,9 @@ class ChunkLoader {
  public:
   using Chunk = std::span<const std::int64_t>;
 
-  /// Gather the first `num_snapshots` of every channel of `data` for all `chunks`, which
-  /// must outlive the loader, as well as `data`. At most `num_buffers` chunks are held.
-  ChunkLoader(const TrainingData& data, std::int64_t num_snapshots,
+  /// Gather the first `num_snapshots` of every channel of `view` for all `chunks`, which
+  /// must outlive the loader, as well as `view`. At most `num_buffers` chunks are held.
+  ChunkLoader(const ModelView& view, std::int64_t num_snapshots,
               std::vector<Chunk> chunks, std::size_t num_buffers);
   ~ChunkLoader();
 
@@ -41,9 +41,8 @@ class ChunkLoader {
   void Load();
   arrow::Status Gather(Chunk chunk, std::vector<float>& out) const;
 
-  const TrainingData& data_;
+  const ModelView& view_;
   const std::int64_t num_snapshots_;
-  const std::int64_t num_channels_;
   const std::vector<Chunk> chunks_;
   std::vector<std::vector<float>> buffers_;
 

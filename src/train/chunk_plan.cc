@@ -33,9 +33,9 @@ std::vector<DealtBatch> DealBatches(Nodes nodes, std::size_t batch,
   return dealt;
 }
 
-ChunkPlan::ChunkPlan(const TrainingData& data, Nodes nodes, std::size_t batch,
+ChunkPlan::ChunkPlan(const ModelView& view, Nodes nodes, std::size_t batch,
                      std::int64_t num_snapshots, int num_threads, RankShare share) {
-  const std::size_t chunk_nodes = ChunkNodes(data.num_channels(), data.num_snapshots);
+  const std::size_t chunk_nodes = ChunkNodes(view.num_channels(), num_snapshots);
   std::vector<Nodes> chunks;
   for (const DealtBatch& dealt : DealBatches(nodes, batch, chunk_nodes, share)) {
     for (std::size_t at = 0; at < dealt.nodes.size(); at += chunk_nodes) {
@@ -45,7 +45,7 @@ ChunkPlan::ChunkPlan(const TrainingData& data, Nodes nodes, std::size_t batch,
     batches_.push_back({chunks.size(), dealt.first_chunk});
   }
   loader_ =
-      std::make_unique<ChunkLoader>(data, num_snapshots, std::move(chunks),
+      std::make_unique<ChunkLoader>(view, num_snapshots, std::move(chunks),
                                     static_cast<std::size_t>(num_threads + kChunksAhead));
 }
 

@@ -12,16 +12,17 @@
 #include <tbb/task_arena.h>
 
 #include "train/chunk_loader_internal.h"
-#include "train/training_data_internal.h"
+#include "train/model_view_internal.h"
 
 namespace coden {
 
 using Nodes = std::span<const std::int64_t>;
 
-/// Nodes per task. It depends on the data alone, because the gradient is a sum over
-/// chunks and its rounding must depend neither on the threads nor on the memory there is.
-/// Small, so that a chunk's tensors stay in cache and the allocator reuses them; smaller
-/// where histories are so long that a chunk of them would not be.
+/// Nodes per task, for a model that reads `num_snapshots`. It depends on the data alone,
+/// because the gradient is a sum over chunks and its rounding must depend neither on the
+/// threads nor on the memory there is. Small, so that a chunk's tensors stay in cache and
+/// the allocator reuses them; smaller where histories are so long that a chunk of them
+/// would not be.
 std::size_t ChunkNodes(std::int64_t num_channels, std::int64_t num_snapshots);
 
 /// Which of the processes that work together this one is.
@@ -52,7 +53,7 @@ class ChunkPlan {
   /// Take `nodes`, in their order, in batches of `batch`; chunks have the first
   /// `num_snapshots`. All must outlive the plan. Of each batch only what `share` has is
   /// gathered and worked on.
-  ChunkPlan(const TrainingData& data, Nodes nodes, std::size_t batch,
+  ChunkPlan(const ModelView& view, Nodes nodes, std::size_t batch,
             std::int64_t num_snapshots, int num_threads, RankShare share = {});
 
   struct Batch {

@@ -59,6 +59,12 @@ torch::Tensor Classifier::Forward(const torch::Tensor& inputs, SplitMix64& rando
   return linear_.back()->forward(rows);
 }
 
+void Classifier::ClearLastLayer(const torch::Tensor& bias) {
+  torch::NoGradGuard no_gradients;
+  linear_.back()->weight.zero_();
+  linear_.back()->bias.copy_(bias);
+}
+
 std::vector<torch::Tensor> Classifier::LinearWeights() const {
   std::vector<torch::Tensor> weights;
   weights.reserve(linear_.size());

@@ -26,6 +26,9 @@ class Classifier : public torch::nn::Module {
   /// `random` says which hidden units are dropped. May be called from many threads.
   torch::Tensor Forward(const torch::Tensor& rows, SplitMix64& random);
 
+  /// Let the scores be `bias`, whatever the inputs are.
+  void ClearLastLayer(const torch::Tensor& bias);
+
   /// The weights of the linear layers.
   std::vector<torch::Tensor> LinearWeights() const;
 

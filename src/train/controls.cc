@@ -3,8 +3,7 @@
 // Label propagation is one solve at every prediction time: C columns, one for each class,
 // that start with the labels of the training nodes. Columns are independent, so where all
 // of them do not fit in memory the classes are taken in groups, one replay of the log for
-// each, and a node keeps the best class so far. Labels of other groups then share a spare
-// column that nobody reads: a seed there ends the one that the node had before.
+// each, and a node keeps the best class so far.
 
 #include "train/controls_internal.h"
 
@@ -52,7 +51,7 @@ class LabelPropagation {
     const int num_classes = input_.data.num_classes;
     int group = num_classes;
     while (group > 1 &&
-           LabelMemory(settings_, run, Options(group + 1)) > MemoryLimit(settings_)) {
+           LabelMemory(settings_, run, Options(group)) > MemoryLimit(settings_)) {
       group = (group + 1) / 2;
     }
     context_.progress->Begin("controls", "classes", num_classes);
@@ -93,20 +92,19 @@ class LabelPropagation {
     std::vector<LabelSeed> seeds = LabelSeeds(input_.facts, nodes_, folds_);
     for (LabelSeed& seed : seeds) {
       const bool ours = seed.label >= first && seed.label < first + num_classes;
-      seed.label = ours ? seed.label - first : num_classes;
+      seed.label = ours ? seed.label - first : -1;
     }
-    const int width =
-        num_classes < input_.data.num_classes ? num_classes + 1 : num_classes;
     std::unique_ptr<LabelEmbedder> labels;
-    LabelEmbedderOptions options = Options(width);
-    std::vector<float> rows(nodes_.size() * static_cast<std::size_t>(width));
+    LabelEmbedderOptions options = Options(num_classes);
+    const auto width = static_cast<std::size_t>(num_classes);
+    std::vector<float> rows(nodes_.size() * width);
     std::size_t k = 0;
     options.after_snapshot = [&](const SchedulePoint&) {
       labels->CopyRows(nodes_, rows.data());
       for (std::size_t node = 0; node < nodes_.size(); ++node) {
         BestClass& best = best_[node * schedule_.size() + k];
         for (int label = 0; label < num_classes; ++label) {
-          const float mass = rows[node * static_cast<std::size_t>(width) + label];
+          const float mass = rows[node * width + label];
           if (mass > best.mass) best = {first + label, mass};
         }
       }

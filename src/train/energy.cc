@@ -74,8 +74,8 @@ class EnergyMeter : public Operator {
     const std::int64_t k = found - predictions.begin();
     ARROW_ASSIGN_OR_RAISE(const std::vector<float> rows, vectors_(k));
     if (rows.empty()) return arrow::Status::OK();
-    energies_[k] =
-        DirichletEnergy(graph_.graph(), row_of_, rows, input_.data.num_channels());
+    const auto width = static_cast<std::int64_t>(rows.size()) / input_.data.num_nodes;
+    energies_[k] = DirichletEnergy(graph_.graph(), row_of_, rows, width);
     return arrow::Status::OK();
   }
 

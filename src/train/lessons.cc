@@ -23,4 +23,10 @@ std::vector<Lesson> MakeLessons(Protocol protocol, std::int64_t num_predictions)
   return lessons;
 }
 
+bool StartsWarm(const TrainOptions& options,
+                const std::vector<std::vector<std::int32_t>>& classes, int number) {
+  return options.warm_start && number > 0 && !classes[number].empty() &&
+         classes[number] == classes[number - 1];
+}
+
 }  // namespace coden

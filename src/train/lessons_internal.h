@@ -21,4 +21,10 @@ struct Lesson {
 /// prediction time, and there must be two.
 std::vector<Lesson> MakeLessons(Protocol protocol, std::int64_t num_predictions);
 
+/// Whether lesson `number` begins with the weights of the one before. It does not where
+/// a class has become known in between, `classes` being those known by lesson: its model
+/// has other outputs.
+bool StartsWarm(const TrainOptions& options,
+                const std::vector<std::vector<std::int32_t>>& classes, int number);
+
 }  // namespace coden

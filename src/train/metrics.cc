@@ -55,6 +55,7 @@ PredictionMetrics ScoreOne(const TrainingData& data, std::span<const Part> split
   Accuracy test, test_and_absent, validate;
   ClassCounts classes(data.num_classes);
   double loss = 0.0;
+  std::int64_t num_losses = 0;  // of classes that the model knows
   for (std::int64_t node = 0; node < data.num_nodes; ++node) {
     const std::int64_t pair = node * data.num_predictions() + k;
     const std::int32_t label = data.labels[pair];
@@ -70,7 +71,9 @@ PredictionMetrics ScoreOne(const TrainingData& data, std::span<const Part> split
     if (!present) continue;
     test.Add(right);
     classes.Add(label, scores.predicted[pair]);
+    if (std::isnan(scores.loss[pair])) continue;
     loss += scores.loss[pair];
+    ++num_losses;
   }
   PredictionMetrics metrics;
   metrics.prediction = data.predictions[k].prediction;
@@ -81,7 +84,7 @@ PredictionMetrics ScoreOne(const TrainingData& data, std::span<const Part> split
   metrics.micro_f1_all = test_and_absent.value();
   metrics.macro_f1 = classes.MacroF1();
   metrics.validate_micro_f1 = validate.value();
-  metrics.loss = loss / static_cast<double>(test.num_nodes);
+  metrics.loss = loss / static_cast<double>(num_losses);
   return metrics;
 }
 

@@ -5,6 +5,7 @@
 
 #include <arrow/array.h>
 #include <arrow/builder.h>
+#include <arrow/compute/api.h>
 #include <nlohmann/json.hpp>
 
 #include "coden/pipeline/error.h"
@@ -19,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kModelFormatVersion = 2;
+constexpr int kModelFormatVersion = 3;
 
 constexpr std::pair<ModelKind, const char*> kModels[] = {{ModelKind::kCoden, "coden"},
                                                          {ModelKind::kCodenS, "coden-s"},
@@ -70,19 +71,30 @@ arrow::Result<std::shared_ptr<arrow::Array>> ClassesFromJson(const ordered_json&
   return builder.Finish();
 }
 
+LabelColumnShape LabelShape(const TrainOptions& options) {
+  return {options.label_columns, options.label_alphas, options.label_windows};
+}
+
 }  // namespace
 
 std::vector<std::int64_t> ModelConfig::ChannelGroups() const {
   std::vector<std::int64_t> groups;
   if (embedding > 0) groups.push_back(embedding);
-  const LabelColumnShape labels{options.label_columns, options.label_alphas,
-                                options.label_windows};
+  const LabelColumnShape labels = LabelShape(options);
   if (labels.folds > 0) groups.push_back(labels.NumChannels(num_classes()));
   return groups;
 }
 
-ModelConfig DescribeModel(const TrainingInput& input, const Settings& settings,
-                          const TrainedModel& model, int run, std::uint64_t seed) {
+std::int64_t ModelConfig::StartChannel() const {
+  const LabelColumnShape labels = LabelShape(options);
+  if (labels.folds == 0) return -1;
+  return embedding + std::int64_t{2} * labels.start_block() * num_classes();
+}
+
+arrow::Result<ModelConfig> DescribeModel(const TrainingInput& input,
+                                         const Settings& settings,
+                                         const TrainedModel& model, int run,
+                                         std::uint64_t seed) {
   ModelConfig config;
   config.options = settings.train;
   const LabelColumnShape labels = ResolveLabelColumns(settings);
@@ -96,7 +108,10 @@ ModelConfig DescribeModel(const TrainingInput& input, const Settings& settings,
     config.options.model = ModelKind::kCodenS;
     config.options.averages.clear();
   }
-  config.classes = input.classes;
+  arrow::Int32Builder known;
+  ARROW_RETURN_NOT_OK(known.AppendValues(model.classes.back()));
+  ARROW_ASSIGN_OR_RAISE(const auto order, known.Finish());
+  ARROW_ASSIGN_OR_RAISE(config.classes, arrow::compute::Take(*input.classes, *order));
   config.run = run;
   config.seed = seed;
   // A rolling model has not learnt from the last time, which it predicts.
@@ -118,7 +133,8 @@ std::string ToJson(const ModelConfig& config) {
   if (options.label_columns > 0) {
     labels = {{"folds", options.label_columns},
               {"alphas", options.label_alphas},
-              {"windows", options.label_windows}};
+              {"windows", options.label_windows},
+              {"start", config.StartChannel()}};
   }
   std::int64_t channels = 0;
   for (const std::int64_t group : config.ChannelGroups()) channels += group;
@@ -184,6 +200,11 @@ arrow::Result<ModelConfig> ModelConfigFromJson(const std::string& text,
                       options.states > 0 && options.hidden > 0 && options.layers > 0 &&
                       config.num_classes() > 0;
     if (!sane) return damaged("a size in it must be above 0");
+    if (const auto& labels = json.at("label_columns"); !labels.is_null()) {
+      const std::int64_t start = JsonField(labels, "start");
+      if (start != config.StartChannel())
+        return damaged("its `start` is not a channel of label columns");
+    }
     return config;
   } catch (const nlohmann::json::exception& error) {
     return damaged(error.what());

@@ -18,8 +18,8 @@ struct ModelConfig {
   TrainOptions options;  ///< model, gate, averages, label columns, states, hidden, layers
   std::int64_t embedding = 0;  ///< channels of the embedding; 0: it does not read it
   std::int64_t features = 0;   ///< feature columns; 0: it does not read them
-  std::shared_ptr<arrow::Array> classes;
-  int run = 0;  ///< the training run that the weights are from
+  std::shared_ptr<arrow::Array> classes;  ///< that it knows: those of its outputs
+  int run = 0;                            ///< the training run that the weights are from
   std::uint64_t seed = 0;
   int prediction = 0;  ///< the last prediction time that it has learnt from
   int best_epoch = 0;
@@ -28,12 +28,16 @@ struct ModelConfig {
   int num_classes() const { return static_cast<int>(classes->length()); }
   /// Channels of each group at every snapshot (NetworkShape).
   std::vector<std::int64_t> ChannelGroups() const;
+  /// The channel that the scores start from (NetworkShape).
+  std::int64_t StartChannel() const;
 };
 
 /// The config of the model that training keeps. Label columns are said in full, also
 /// where they follow from other settings.
-ModelConfig DescribeModel(const TrainingInput& input, const Settings& settings,
-                          const TrainedModel& model, int run, std::uint64_t seed);
+arrow::Result<ModelConfig> DescribeModel(const TrainingInput& input,
+                                         const Settings& settings,
+                                         const TrainedModel& model, int run,
+                                         std::uint64_t seed);
 
 std::string ToJson(const ModelConfig& config);
 

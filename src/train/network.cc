@@ -11,6 +11,10 @@ namespace coden {
 
 namespace {
 
+// Added to shares before the logarithm: a class that nothing reaches is unlikely, not
+// impossible.
+constexpr double kShareFloor = 0.02;
+
 // The groups of the classifier's inputs: channels after the temporal part, then once more
 // for every average, then features.
 std::vector<std::int64_t> GroupWidths(const NetworkShape& shape, std::size_t averages) {
@@ -74,8 +78,14 @@ torch::Tensor Network::Forward(const torch::Tensor& history, SnapshotList at,
     inputs.push_back(
         pick(features.expand({-1, static_cast<std::int64_t>(at.size()), -1})));
   }
-  return classifier_->Forward(inputs.size() == 1 ? inputs.front() : torch::cat(inputs, 1),
-                              random);
+  const torch::Tensor scores = classifier_->Forward(
+      inputs.size() == 1 ? inputs.front() : torch::cat(inputs, 1), random);
+  if (shape_.start_channel < 0) return scores;
+  const torch::Tensor times =
+      torch::tensor(at::ArrayRef<std::int64_t>(at.data(), at.size()), torch::kInt64);
+  const torch::Tensor shares =
+      history.narrow(1, shape_.start_channel, shape_.num_classes).index_select(2, times);
+  return scores + torch::log(pick(shares.transpose(1, 2)) + kShareFloor);
 }
 
 std::vector<torch::Tensor> Network::StartStates(std::int64_t num_nodes) const {
@@ -95,12 +105,19 @@ torch::Tensor Network::Step(std::vector<torch::Tensor>& states,
   return torch::cat(features, 1);
 }
 
-torch::Tensor Network::Score(const torch::Tensor& stepped,
+torch::Tensor Network::Score(const torch::Tensor& stepped, const torch::Tensor& rows,
                              const torch::Tensor& features) {
   SplitMix64 random(0);
-  if (shape_.features == 0) return classifier_->Forward(stepped, random);
   if (shape_.num_channels() == 0) return classifier_->Forward(features, random);
-  return classifier_->Forward(torch::cat({stepped, features}, 1), random);
+  const torch::Tensor scores = classifier_->Forward(
+      shape_.features == 0 ? stepped : torch::cat({stepped, features}, 1), random);
+  if (shape_.start_channel < 0) return scores;
+  return scores + torch::log(rows.narrow(1, shape_.start_channel, shape_.num_classes) +
+                             kShareFloor);
+}
+
+void Network::StartFromShares(const std::vector<float>& preference) {
+  classifier_->ClearLastLayer(torch::tensor(preference));
 }
 
 torch::optim::AdamW Network::MakeOptimizer(const TrainOptions& options) const {

@@ -19,6 +19,10 @@ struct NetworkShape {
   std::vector<std::int64_t> channels;  ///< of each group, at every snapshot
   std::int64_t features = 0;           ///< once per node
   int num_classes = 0;
+  /// The first of `num_classes` channels that hold the shares of the classes among the
+  /// labels that reach a node: their logarithms are added to the scores, so that a
+  /// network whose last layer is zero is label propagation. -1: nothing is added.
+  std::int64_t start_channel = -1;
 
   std::int64_t num_channels() const;
 };
@@ -50,9 +54,15 @@ class Network : public torch::nn::Module {
   /// then, for the moment after the last of them, score all nodes. `states` starts as
   /// StartStates.
   std::vector<torch::Tensor> StartStates(std::int64_t num_nodes) const;
-  /// Returns the temporal features, which Score takes.
+  /// Returns the temporal features, which Score takes, together with the same rows.
   torch::Tensor Step(std::vector<torch::Tensor>& states, const torch::Tensor& rows) const;
-  torch::Tensor Score(const torch::Tensor& stepped, const torch::Tensor& features);
+  torch::Tensor Score(const torch::Tensor& stepped, const torch::Tensor& rows,
+                      const torch::Tensor& features);
+
+  /// For a network that starts from shares: let it be label propagation, with
+  /// `preference` of each class added.
+  void StartFromShares(const std::vector<float>& preference);
+  const NetworkShape& shape() const { return shape_; }
 
   /// Make AdamW for the parameters, with the rates of the first epoch. Weights of linear
   /// layers decay; biases, norms and the temporal parameters, whose zero means nothing,

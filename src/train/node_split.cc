@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <arrow/array.h>
+#include <xxhash.h>
 
 #include "coden/pipeline/error.h"
 #include "coden/read/labels.h"
@@ -14,8 +15,10 @@ namespace coden {
 
 namespace {
 
-// Folds must not follow from the split, which uses the seed itself.
-constexpr std::uint64_t kFoldStream = 0x666f6c6473u;
+// Streams that nothing else draws from: the part of a node must follow neither from its
+// fold nor from features or logs that were generated with the same seed.
+constexpr std::uint64_t kPartStream = 0x70617274u;
+constexpr std::uint64_t kFoldStream = 0x666f6c64u;
 
 // The first of `order` train, the last test; nodes that are not in it do neither.
 std::vector<Part> Cut(std::span<const std::int64_t> order, std::size_t all_nodes,
@@ -45,12 +48,32 @@ std::vector<std::int64_t> InOrder(std::size_t num_nodes) {
 
 }  // namespace
 
-std::vector<Part> SplitNodes(std::int64_t num_nodes, const SplitShares& shares,
-                             std::uint64_t seed) {
-  std::vector<std::int64_t> order = InOrder(static_cast<std::size_t>(num_nodes));
-  SplitMix64 random(seed);
-  Shuffle(order, random);
-  return Cut(order, order.size(), shares);
+std::vector<std::uint64_t> NodeKeys(const arrow::Array& node_ids) {
+  std::vector<std::uint64_t> keys;
+  keys.reserve(static_cast<std::size_t>(node_ids.length()));
+  for (std::int64_t i = 0; i < node_ids.length(); ++i) {
+    if (node_ids.type_id() == arrow::Type::STRING) {
+      const auto id = static_cast<const arrow::StringArray&>(node_ids).GetView(i);
+      keys.push_back(XXH3_64bits(id.data(), id.size()));
+    } else {
+      const std::int64_t id = static_cast<const arrow::Int64Array&>(node_ids).Value(i);
+      keys.push_back(static_cast<std::uint64_t>(id));
+    }
+  }
+  return keys;
+}
+
+std::vector<Part> SplitNodes(std::span<const std::uint64_t> keys,
+                             const SplitShares& shares, std::uint64_t seed) {
+  std::vector<Part> split;
+  split.reserve(keys.size());
+  for (const std::uint64_t key : keys) {
+    const double uniform = Random(seed, kPartStream, key).Uniform();
+    split.push_back(uniform < shares.train                     ? Part::kTrain
+                    : uniform < shares.train + shares.validate ? Part::kValidate
+                                                               : Part::kTest);
+  }
+  return split;
 }
 
 std::vector<Part> SplitByTime(std::span<const EventTime> first_events,
@@ -114,7 +137,7 @@ arrow::Result<std::vector<Part>> SplitLabelled(const Settings& settings,
     case SplitKind::kSeed:
       break;
   }
-  return SplitNodes(node_ids.length(), settings.train.split, seed);
+  return SplitNodes(NodeKeys(node_ids), settings.train.split, seed);
 }
 
 std::vector<std::int64_t> NodesOf(std::span<const Part> split, Part part) {
@@ -125,13 +148,13 @@ std::vector<std::int64_t> NodesOf(std::span<const Part> split, Part part) {
   return nodes;
 }
 
-std::vector<int> FoldsOf(std::span<const Part> split, int num_folds, std::uint64_t seed) {
-  std::vector<std::int64_t> nodes = NodesOf(split, Part::kTrain);
-  SplitMix64 random(seed ^ kFoldStream);
-  Shuffle(nodes, random);
+std::vector<int> FoldsOf(std::span<const Part> split, std::span<const std::uint64_t> keys,
+                         int num_folds, std::uint64_t seed) {
   std::vector<int> folds(split.size(), -1);
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    folds[nodes[i]] = static_cast<int>(i % static_cast<std::size_t>(num_folds));
+  for (const std::int64_t node : NodesOf(split, Part::kTrain)) {
+    Random random(seed, kFoldStream, keys[node]);
+    folds[node] = static_cast<int>(random.Below(static_cast<std::uint64_t>(num_folds)));
+  }
   return folds;
 }
 

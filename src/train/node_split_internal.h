@@ -16,10 +16,16 @@ namespace coden {
 
 enum class Part : std::uint8_t { kTrain, kValidate, kTest, kUnused };
 
-/// Divide nodes 0 ... num_nodes-1 at random. Depends on nothing but the arguments. The
-/// parts have the rounded shares of the nodes; what rounding leaves over is for testing.
-std::vector<Part> SplitNodes(std::int64_t num_nodes, const SplitShares& shares,
-                             std::uint64_t seed);
+/// What identifies each node in every run: an integer id itself, or the xxh3 hash of a
+/// string.
+std::vector<std::uint64_t> NodeKeys(const arrow::Array& node_ids);
+
+/// Divide nodes at random. The part of a node depends on its key, the shares and the seed
+/// alone, never on the other nodes: the same node has the same part in a longer log. The
+/// parts therefore have the shares only approximately, and a part of a small set may be
+/// empty.
+std::vector<Part> SplitNodes(std::span<const std::uint64_t> keys,
+                             const SplitShares& shares, std::uint64_t seed);
 
 /// The first event of a node that has none.
 inline constexpr EventTime kNeverSeen = INT64_MAX;
@@ -43,7 +49,9 @@ arrow::Result<std::vector<Part>> SplitLabelled(const Settings& settings,
 /// Return the nodes of `part` in ascending order.
 std::vector<std::int64_t> NodesOf(std::span<const Part> split, Part part);
 
-/// Divide the training nodes into `num_folds` at random; -1 for all others.
-std::vector<int> FoldsOf(std::span<const Part> split, int num_folds, std::uint64_t seed);
+/// Divide the training nodes into `num_folds` at random; -1 for all others. The fold of a
+/// node depends on its key and the seed alone.
+std::vector<int> FoldsOf(std::span<const Part> split, std::span<const std::uint64_t> keys,
+                         int num_folds, std::uint64_t seed);
 
 }  // namespace coden

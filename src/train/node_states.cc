@@ -48,6 +48,7 @@ NetworkShape ShapeOf(const ModelConfig& config) {
   shape.channels = config.ChannelGroups();
   shape.features = config.features;
   shape.num_classes = config.num_classes();
+  shape.start_channel = config.StartChannel();
   return shape;
 }
 
@@ -111,7 +112,7 @@ class TorchNodeStates : public NodeStates {
           if (snapshot.probabilities == nullptr) return arrow::Status::OK();
           ARROW_ASSIGN_OR_RAISE(const torch::Tensor features,
                                 Features(kBlockNodes, first, count, snapshot));
-          Keep(network_->Score(stepped, features), first, count, snapshot);
+          Keep(network_->Score(stepped, rows, features), first, count, snapshot);
           Add(work.scores, Clock::now() - stepped_at);
           return arrow::Status::OK();
         });

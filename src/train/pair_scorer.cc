@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -23,9 +24,15 @@ Times::Times(const TrainingData& data, std::vector<std::int64_t> chosen)
     snapshots.push_back(data.predictions[k].snapshot);
 }
 
-PairScorer::PairScorer(const TrainingData& data, std::size_t batch, int num_threads,
+NetworkShape ShapeOf(const ModelView& view) {
+  return {view.groups(), view.data().features.width, view.num_classes(),
+          view.start_channel()};
+}
+
+PairScorer::PairScorer(const ModelView& view, std::size_t batch, int num_threads,
                        const RunContext& context, RankGroup* ranks)
-    : data_(data),
+    : view_(view),
+      data_(view.data()),
       batch_(batch),
       num_threads_(num_threads),
       context_(context),
@@ -45,20 +52,20 @@ ScoredPairs PairScorer::Forward(Network& network, Nodes chunk, float* gathered,
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     for (std::int64_t k = 0; k < num_times; ++k) {
       const std::int64_t pair = chunk[i] * data_.num_predictions() + times.predictions[k];
-      if (absent_too ? data_.labels[pair] < 0 : !Counts(pair)) continue;
+      if (absent_too ? data_.labels[pair] < 0 : !data_.Counts(pair)) continue;
       pairs.index.push_back(static_cast<std::int64_t>(i) * num_times + k);
-      labels.push_back(data_.labels[pair]);
+      labels.push_back(view_.OutputOf(data_.labels[pair]));
     }
   }
   pairs.labels = torch::tensor(labels, torch::kInt64);
   if (pairs.index.empty()) {
-    pairs.logits = torch::zeros({0, data_.num_classes});
+    pairs.logits = torch::zeros({0, view_.num_classes()});
     return pairs;
   }
   SplitMix64 random(dropout_seed);
   const torch::Tensor history = torch::from_blob(
       gathered,
-      {static_cast<std::int64_t>(chunk.size()), data_.num_channels(), num_snapshots});
+      {static_cast<std::int64_t>(chunk.size()), view_.num_channels(), num_snapshots});
   pairs.logits =
       network.Forward(history, times.snapshots, prepared, Features(chunk, times),
                       torch::tensor(pairs.index, torch::kInt64), random);
@@ -110,9 +117,29 @@ arrow::Status PairScorer::Predict(Network& network, const Times& times,
                                   PairScores& scores) {
   network.eval();
   torch::NoGradGuard no_gradients;
-  std::vector<std::int64_t> nodes(static_cast<std::size_t>(data_.num_nodes));
-  std::iota(nodes.begin(), nodes.end(), std::int64_t{0});
+  // Products of matrices round by their shape, so nodes that do not count yet must not
+  // share a chunk with those that do: nothing that is known only later may change a bit.
+  std::vector<std::int64_t> counted, others;
+  for (std::int64_t node = 0; node < data_.num_nodes; ++node) {
+    const auto any = [&](const auto& holds) {
+      return std::any_of(
+          times.predictions.begin(), times.predictions.end(),
+          [&](std::int64_t k) { return holds(node * data_.num_predictions() + k); });
+    };
+    if (any([&](std::int64_t pair) { return data_.Counts(pair); })) {
+      counted.push_back(node);
+    } else if (any([&](std::int64_t pair) { return data_.labels[pair] >= 0; })) {
+      others.push_back(node);
+    }
+  }
   const torch::Tensor prepared = network.Prepare(times.snapshots);
+  ARROW_RETURN_NOT_OK(PredictNodes(network, counted, times, prepared, scores));
+  return PredictNodes(network, others, times, prepared, scores);
+}
+
+arrow::Status PairScorer::PredictNodes(Network& network, Nodes nodes, const Times& times,
+                                       const torch::Tensor& prepared,
+                                       PairScores& scores) {
   ChunkPlan plan = MakePlan(nodes, times.snapshots.back());
   for (const ChunkPlan::Batch& batch : plan.batches()) {
     ARROW_RETURN_NOT_OK(context_.stop.Poll());
@@ -132,7 +159,8 @@ arrow::Status PairScorer::Predict(Network& network, const Times& times,
 arrow::Status PairScorer::CollectScores(Nodes nodes, const Times& times,
                                         PairScores& scores) const {
   if (ranks_ == nullptr) return arrow::Status::OK();
-  const std::size_t chunk_nodes = ChunkNodes(data_.num_channels(), data_.num_snapshots);
+  const std::size_t chunk_nodes =
+      ChunkNodes(view_.num_channels(), times.snapshots.back() + 1);
   for (int rank = 1; rank < ranks_->size(); ++rank) {
     if (ranks_->rank() != 0 && ranks_->rank() != rank) continue;
     std::vector<std::int64_t> pairs;
@@ -167,7 +195,7 @@ arrow::Result<std::vector<float>> PairScorer::Represent(Network& network,
   const Times time(data_, {prediction});
   std::vector<std::int64_t> nodes(static_cast<std::size_t>(data_.num_nodes));
   std::iota(nodes.begin(), nodes.end(), std::int64_t{0});
-  const auto width = static_cast<std::size_t>(data_.num_channels());
+  const auto width = static_cast<std::size_t>(view_.num_channels());
   std::vector<float> rows(nodes.size() * width);
   const torch::Tensor prepared = network.Prepare(time.snapshots);
   ChunkPlan plan = MakePlan(nodes, time.snapshots.back());
@@ -179,7 +207,7 @@ arrow::Result<std::vector<float>> PairScorer::Represent(Network& network,
           UseOneTorchThread();
           const torch::Tensor history =
               torch::from_blob(gathered, {static_cast<std::int64_t>(chunk.size()),
-                                          data_.num_channels(), plan.num_snapshots()});
+                                          view_.num_channels(), plan.num_snapshots()});
           const torch::Tensor known =
               network.Represent(history, time.snapshots, prepared).contiguous();
           for (std::size_t i = 0; i < chunk.size(); ++i) {
@@ -196,16 +224,19 @@ void PairScorer::Keep(Nodes chunk, const Times& times, const ScoredPairs& pairs,
   const torch::Tensor log_odds = torch::log_softmax(pairs.logits, 1);
   const auto [best, predicted] = log_odds.max(1);
   const torch::Tensor probability = best.exp();
-  const torch::Tensor loss = -log_odds.gather(1, pairs.labels.unsqueeze(1)).squeeze(1);
+  const torch::Tensor known = pairs.labels.clamp_min(0).unsqueeze(1);
+  const torch::Tensor loss = -log_odds.gather(1, known).squeeze(1);
   const std::size_t num_times = times.predictions.size();
   for (std::size_t row = 0; row < pairs.index.size(); ++row) {
     const auto at = static_cast<std::size_t>(pairs.index[row]);
     const std::int64_t pair = chunk[at / num_times] * data_.num_predictions() +
                               times.predictions[at % num_times];
     scores.predicted[pair] =
-        static_cast<std::int32_t>(predicted.const_data_ptr<std::int64_t>()[row]);
+        view_.classes()[predicted.const_data_ptr<std::int64_t>()[row]];
     scores.probability[pair] = probability.const_data_ptr<float>()[row];
-    scores.loss[pair] = loss.const_data_ptr<float>()[row];
+    scores.loss[pair] = pairs.labels.const_data_ptr<std::int64_t>()[row] < 0
+                            ? std::numeric_limits<float>::quiet_NaN()
+                            : loss.const_data_ptr<float>()[row];
   }
 }
 

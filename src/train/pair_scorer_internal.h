@@ -9,8 +9,8 @@
 #include "coden/pipeline/progress.h"
 #include "coden/train/rank_group.h"
 #include "train/chunk_plan_internal.h"
+#include "train/model_view_internal.h"
 #include "train/network_internal.h"
-#include "train/training_data_internal.h"
 
 namespace coden {
 
@@ -27,10 +27,13 @@ struct Times {
   std::vector<std::int64_t> snapshots;
 };
 
+/// What a network for `view` reads and gives.
+NetworkShape ShapeOf(const ModelView& view);
+
 /// Pairs of a chunk of nodes and their scores.
 struct ScoredPairs {
   std::vector<std::int64_t> index;  ///< into the flattened [nodes, times]
-  torch::Tensor labels;             ///< classes
+  torch::Tensor labels;             ///< outputs; -1: a class the model does not know
   torch::Tensor logits;
 };
 
@@ -40,17 +43,13 @@ struct ScoredPairs {
 /// results are those of one process.
 class PairScorer {
  public:
-  PairScorer(const TrainingData& data, std::size_t batch, int num_threads,
+  /// `view` must outlive the scorer.
+  PairScorer(const ModelView& view, std::size_t batch, int num_threads,
              const RunContext& context, RankGroup* ranks = nullptr);
-
-  /// Whether a pair counts: its node has a label and is present then.
-  bool Counts(std::int64_t pair) const {
-    return data_.labels[pair] >= 0 && data_.present[pair] != 0;
-  }
 
   tbb::task_arena& arena() { return arena_; }
   ChunkPlan MakePlan(Nodes nodes, std::int64_t last_snapshot) const {
-    return {data_, nodes, batch_, last_snapshot + 1, num_threads_, share()};
+    return {view_, nodes, batch_, last_snapshot + 1, num_threads_, share()};
   }
 
   /// Score the pairs of `chunk` that count or, where `absent_too` says so, all that have
@@ -77,11 +76,14 @@ class PairScorer {
   RankShare share() const {
     return ranks_ == nullptr ? RankShare{} : RankShare{ranks_->rank(), ranks_->size()};
   }
+  arrow::Status PredictNodes(Network& network, Nodes nodes, const Times& times,
+                             const torch::Tensor& prepared, PairScores& scores);
   arrow::Status CollectScores(Nodes nodes, const Times& times, PairScores& scores) const;
   torch::Tensor Features(Nodes chunk, const Times& times) const;
   void Keep(Nodes chunk, const Times& times, const ScoredPairs& pairs,
             PairScores& scores) const;
 
+  const ModelView& view_;
   const TrainingData& data_;
   const std::size_t batch_;
   const int num_threads_;

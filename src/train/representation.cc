@@ -12,34 +12,20 @@
 namespace coden {
 
 struct Representation::State {
+  const TrainingData& data;
+  const TrainOptions& options;
   const TrainedModel& model;
+  const RunContext& context;
+  int threads;
   std::vector<Lesson> lessons;
-  PairScorer scorer;
-  Network network;
 };
-
-namespace {
-
-NetworkShape ShapeOf(const TrainingData& data) {
-  NetworkShape shape;
-  for (const auto& group : data.channels)
-    shape.channels.push_back(group->shape().channels);
-  shape.features = data.features.width;
-  shape.num_classes = data.num_classes;
-  return shape;
-}
-
-}  // namespace
 
 Representation::Representation(const TrainingData& data, const TrainOptions& options,
                                int threads, const TrainedModel& model,
                                const RunContext& context)
-    : state_(new State{
-          model, MakeLessons(options.protocol, data.num_predictions()),
-          PairScorer(data, static_cast<std::size_t>(options.batch),
-                     threads > 0 ? threads : tbb::this_task_arena::max_concurrency(),
-                     context),
-          Network(ShapeOf(data), options)}) {
+    : state_(new State{data, options, model, context,
+                       threads > 0 ? threads : tbb::this_task_arena::max_concurrency(),
+                       MakeLessons(options.protocol, data.num_predictions())}) {
   UseOneTorchThread();
 }
 
@@ -53,12 +39,15 @@ arrow::Result<std::vector<float>> Representation::At(std::int64_t k) {
   const auto lesson =
       std::find_if(state_->lessons.begin(), state_->lessons.end(), predicts);
   if (lesson == state_->lessons.end()) return std::vector<float>();
-  const BestEpoch& best =
-      state_->model.memory
-          .best[static_cast<std::size_t>(lesson - state_->lessons.begin())];
-  if (!state_->network.SetWeights(best.weights))
+  const auto number = static_cast<std::size_t>(lesson - state_->lessons.begin());
+  const ModelView view(state_->data, state_->model.classes[number]);
+  if (view.num_classes() == 0) return std::vector<float>();
+  Network network(ShapeOf(view), state_->options);
+  if (!network.SetWeights(state_->model.memory.best[number].weights))
     return arrow::Status::Invalid("the weights are not of this model");
-  return state_->scorer.Represent(state_->network, k);
+  return PairScorer(view, static_cast<std::size_t>(state_->options.batch),
+                    state_->threads, state_->context)
+      .Represent(network, k);
 }
 
 }  // namespace coden

@@ -14,10 +14,12 @@
 #include "train/controls_internal.h"
 #include "train/energy_internal.h"
 #include "train/fence_internal.h"
+#include "train/label_columns_internal.h"
 #include "train/label_history_internal.h"
 #include "train/lessons_internal.h"
 #include "train/metrics_internal.h"
 #include "train/model_files_internal.h"
+#include "train/model_view_internal.h"
 #include "train/representation_internal.h"
 #include "train/safetensors_internal.h"
 #include "train/train_files_internal.h"
@@ -41,7 +43,9 @@ arrow::Status CheckSplit(const TrainingData& data, std::span<const Part> split) 
   const auto check = [&](Part part, const char* verb) {
     const std::vector<std::int64_t> nodes = NodesOf(split, part);
     if (nodes.empty()) {
-      return UsageError("`train.split` leaves no node to ", verb, ": there are ",
+      return UsageError("`train.split` leaves no node to ", verb,
+                        ": raise that share, take another `run.seed`, or name the parts "
+                        "in `input.split`: there are ",
                         data.num_nodes, " labelled nodes in the snapshots");
     }
     for (const std::int64_t node : nodes) {
@@ -109,15 +113,23 @@ class TrainStage {
     // Label columns are of this split alone.
     TrainingData& data = input_.data;
     const std::size_t num_groups = data.channels.size();
+    const auto forget_labels = [&] {
+      data.channels.resize(num_groups);
+      data.label_blocks = 0;
+    };
     if (settings_.train.label_columns > 0) {
-      const std::vector<int> folds = FoldsOf(split, settings_.train.label_columns, seed);
+      const std::vector<int> folds =
+          FoldsOf(split, NodeKeys(*input_.node_ids), settings_.train.label_columns, seed);
       ARROW_ASSIGN_OR_RAISE(auto history,
                             MakeLabelHistory(settings_, store_, input_, folds, context_));
       data.channels.push_back(std::move(history));
+      const LabelColumnShape shape = ResolveLabelColumns(settings_);
+      data.label_blocks = shape.num_blocks();
+      data.start_block = shape.start_block();
     }
     ARROW_ASSIGN_OR_RAISE(const TrainedModel model, Learn(run, seed, data, split));
     if (!writes_) {
-      data.channels.resize(num_groups);
+      forget_labels();
       return arrow::Status::OK();
     }
     for (const EpochRecord& record : model.memory.epochs)
@@ -129,7 +141,7 @@ class TrainStage {
     for (const PredictionMetrics& metrics : metrics_.back())
       metrics_log_ += ControlsLine(run, metrics);
     if (settings_.train.energy) ARROW_RETURN_NOT_OK(AddEnergy(model));
-    data.channels.resize(num_groups);
+    forget_labels();
     for (std::int64_t k = 0; k < data.num_predictions(); ++k) {
       ARROW_ASSIGN_OR_RAISE(const auto batch,
                             PredictionsBatch(input_, split, model.scores, run, k));
@@ -139,7 +151,7 @@ class TrainStage {
     if (run == 0 || std::isnan(best_validate_micro_f1_) ||
         model.latest().validate_micro_f1 > best_validate_micro_f1_) {
       best_validate_micro_f1_ = model.latest().validate_micro_f1;
-      KeepModel(model, run, seed);
+      ARROW_RETURN_NOT_OK(KeepModel(model, run, seed));
     }
     return arrow::Status::OK();
   }
@@ -174,11 +186,11 @@ class TrainStage {
                                     std::span<const Part> split) {
     // Epochs before each lesson, and in all.
     std::vector<std::int64_t> before = {0};
-    const std::size_t num_lessons =
-        MakeLessons(settings_.train.protocol, data.num_predictions()).size();
-    for (std::size_t lesson = 0; lesson < num_lessons; ++lesson)
+    const std::vector<std::vector<std::int32_t>> classes = KnownClasses(
+        data, split, MakeLessons(settings_.train.protocol, data.num_predictions()));
+    for (int lesson = 0; lesson < static_cast<int>(classes.size()); ++lesson)
       before.push_back(before.back() + settings_.train.NumEpochs(
-                                           lesson > 0 && settings_.train.warm_start));
+                                           StartsWarm(settings_.train, classes, lesson)));
     TrainTask task{data, split, settings_.train, seed, settings_.run.threads};
     const auto number = static_cast<std::size_t>(run);
     if (runs_.size() <= number) runs_.resize(number + 1);
@@ -252,7 +264,7 @@ class TrainStage {
     context_.progress->Note(*note);
   }
 
-  void KeepModel(const TrainedModel& model, int run, std::uint64_t seed) {
+  arrow::Status KeepModel(const TrainedModel& model, int run, std::uint64_t seed) {
     std::vector<NamedTensor> tensors = model.latest().weights;
     const std::int64_t width = input_.data.features.width;
     if (width > 0) {
@@ -260,7 +272,10 @@ class TrainStage {
       tensors.push_back({kFeatureDeviation, {width}, input_.feature_deviation});
     }
     weights_ = ToSafetensors(tensors);
-    config_ = ToJson(DescribeModel(input_, settings_, model, run, seed));
+    ARROW_ASSIGN_OR_RAISE(const ModelConfig config,
+                          DescribeModel(input_, settings_, model, run, seed));
+    config_ = ToJson(config);
+    return arrow::Status::OK();
   }
 
   arrow::Result<std::vector<FileRecord>> WriteFiles() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct EpochRecord {
 };
 
 /// What a model says of every pair of a node and a prediction time that has a label;
-/// [nodes, predictions], and -1, 0, 0 where there is no label, or no model predicts.
+/// [nodes, predictions], and -1, 0, 0 where there is no label, or no model predicts. The
+/// loss is NaN where the model does not know the class.
 struct PairScores {
   std::vector<std::int32_t> predicted;
   std::vector<float> probability;  ///< of the predicted class
@@ -33,8 +35,9 @@ struct PairScores {
 
 /// The best epoch of a lesson: the first with the highest validation score.
 struct BestEpoch {
-  int epoch = 0;  ///< 0: there is none yet
-  double validate_micro_f1 = 0.0;
+  /// 0: the weights that the lesson started with; -1: there was nothing to learn from.
+  int epoch = -1;
+  double validate_micro_f1 = std::numeric_limits<double>::quiet_NaN();
   std::vector<NamedTensor> weights;
 };
 
@@ -54,6 +57,7 @@ struct TrainerMemory {
 
 struct TrainedModel {
   TrainerMemory memory;
+  std::vector<std::vector<std::int32_t>> classes;  ///< by lesson (KnownClasses)
   PairScores scores;
 
   /// The model that goes on predicting: that of the last lesson.

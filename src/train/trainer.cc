@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <limits>
 #include <numbers>
-#include <numeric>
+#include <optional>
 
 #include <ATen/Context.h>
 #include <tbb/task_arena.h>
@@ -22,6 +22,7 @@
 #include "coden/pipeline/error.h"
 #include "pipeline/random_internal.h"
 #include "train/adam_memory_internal.h"
+#include "train/class_counts_internal.h"
 #include "train/lessons_internal.h"
 #include "train/network_internal.h"
 #include "train/orthogonality_internal.h"
@@ -57,18 +58,11 @@ class Trainer {
         options_(task_.options),
         context_(context),
         lessons_(MakeLessons(options_.protocol, data_.num_predictions())),
-        scorer_(
-            data_, static_cast<std::size_t>(options_.batch),
-            task_.threads > 0 ? task_.threads : tbb::this_task_arena::max_concurrency(),
-            context, task_.ranks),
+        classes_(KnownClasses(data_, task_.split, lessons_)),
         memory_(std::move(task_.memory)),
         random_(0) {
     if (memory_.best.empty()) memory_.random = task_.seed ^ kBatchOrderStream;
     random_ = SplitMix64(memory_.random);
-    for (const auto& group : data_.channels)
-      shape_.channels.push_back(group->shape().channels);
-    shape_.features = data_.features.width;
-    shape_.num_classes = data_.num_classes;
   }
 
   arrow::Result<TrainedModel> Run() {
@@ -77,18 +71,16 @@ class Trainer {
     model.scores = {std::vector<std::int32_t>(num_pairs, -1),
                     std::vector<float>(num_pairs), std::vector<float>(num_pairs)};
     for (int number = 0; number < static_cast<int>(lessons_.size()); ++number) {
-      if (number == 0 || !options_.warm_start) {
-        torch::manual_seed(LessonSeed(task_.seed, number));
-        network_ = std::make_shared<Network>(shape_, options_);
-      }
       const Lesson& lesson = lessons_[number];
-      if (number >= memory_.lesson) ARROW_RETURN_NOT_OK(Learn(lesson));
-      const BestEpoch& best = memory_.best[number];
-      ARROW_RETURN_NOT_OK(SetWeights(best.weights));
+      const bool warm = StartsWarm(options_, classes_, number);
+      if (!warm) MakeNetwork(number);
+      if (number >= memory_.lesson) ARROW_RETURN_NOT_OK(Learn(lesson, warm));
       // Weights that nothing was learnt for have nothing to say.
+      if (classes_[number].empty()) continue;
+      ARROW_RETURN_NOT_OK(SetWeights(memory_.best[number].weights));
       if (!HasLearnt(number)) continue;
       ARROW_RETURN_NOT_OK(
-          scorer_.Predict(*network_, Times(data_, lesson.predict), model.scores));
+          scorer_->Predict(*network_, Times(data_, lesson.predict), model.scores));
     }
     if (!HasLearnt(static_cast<int>(lessons_.size()) - 1)) {
       return InputError(
@@ -96,16 +88,27 @@ class Trainer {
           "`train.protocol` learns from: label more nodes or change `train.split`");
     }
     model.memory = std::move(memory_);
+    model.classes = std::move(classes_);
     return model;
   }
 
  private:
   // Whether the weights with which lesson `number` ends come from training.
   bool HasLearnt(int number) const {
-    const auto learnt = [](const BestEpoch& best) { return best.epoch > 0; };
-    const auto end = memory_.best.begin() + number + 1;
-    return options_.warm_start ? std::any_of(memory_.best.begin(), end, learnt)
-                               : learnt(memory_.best[number]);
+    return StartsWarm(options_, classes_, number) || memory_.best[number].epoch >= 0;
+  }
+
+  // A network for the classes that lesson `number` knows, with weights drawn at random.
+  void MakeNetwork(int number) {
+    scorer_.reset();
+    view_.emplace(data_, classes_[number]);
+    scorer_.emplace(
+        *view_, static_cast<std::size_t>(options_.batch),
+        task_.threads > 0 ? task_.threads : tbb::this_task_arena::max_concurrency(),
+        context_, task_.ranks);
+    if (view_->num_classes() == 0) return;
+    torch::manual_seed(LessonSeed(task_.seed, number));
+    network_ = std::make_shared<Network>(ShapeOf(*view_), options_);
   }
 
   arrow::Status SetWeights(const std::vector<NamedTensor>& weights) {
@@ -116,30 +119,35 @@ class Trainer {
   }
 
   // Learn one lesson, or what is left of it.
-  arrow::Status Learn(const Lesson& lesson) {
+  arrow::Status Learn(const Lesson& lesson, bool warm) {
     const std::vector<std::int64_t> train_nodes = UsableNodes(lesson, Part::kTrain);
     const std::vector<std::int64_t> validate_nodes = UsableNodes(lesson, Part::kValidate);
     ChooseTimes(lesson, train_nodes);
-    class_weights_ = ClassWeightsOf(lesson, train_nodes);
+    memory_.best.resize(static_cast<std::size_t>(memory_.lesson) + 1);
+    if (classes_[memory_.lesson].empty()) {
+      ++memory_.lesson;
+      return arrow::Status::OK();
+    }
+    class_counts_ = CountClasses(*view_, train_nodes, lesson.learn);
+    class_weights_ = torch::Tensor();
+    if (options_.class_weights == ClassWeights::kBalanced)
+      class_weights_ = torch::tensor(BalancedWeights(class_counts_));
     torch::optim::AdamW optimizer = network_->MakeOptimizer(options_);
     optimizer_ = &optimizer;
     first_rates_.clear();
     for (const auto& group : optimizer.param_groups())
       first_rates_.push_back(group.options().get_lr());
-    const bool goes_on = memory_.epoch > 0;
-    if (goes_on) {
-      ARROW_RETURN_NOT_OK(SetWeights(memory_.weights));
-      RestoreAdam(memory_, *network_, optimizer);
-    } else {
-      memory_.best.resize(static_cast<std::size_t>(memory_.lesson) + 1);
-      memory_.num_steps = 0;
-    }
-    const bool warm =
-        options_.warm_start && memory_.lesson > 0 && HasLearnt(memory_.lesson - 1);
     num_epochs_ = options_.NumEpochs(warm);
     // Where no node validates, as at a time when few have come, the last epoch counts.
     const bool validates = !validate_nodes.empty();
-    if (train_nodes.empty()) memory_.best.back() = {0, kNaN, network_->Weights()};
+    if (memory_.epoch > 0) {
+      ARROW_RETURN_NOT_OK(SetWeights(memory_.weights));
+      RestoreAdam(memory_, *network_, optimizer);
+    } else {
+      memory_.num_steps = 0;
+      ARROW_RETURN_NOT_OK(Start(lesson, warm, !train_nodes.empty(),
+                                validates ? validate_nodes : Nodes()));
+    }
     while (!train_nodes.empty() && !Finished(validates)) {
       const auto start = std::chrono::steady_clock::now();
       EpochRecord record;
@@ -149,12 +157,12 @@ class Trainer {
       ARROW_ASSIGN_OR_RAISE(record.loss, TrainEpoch(train_nodes));
       ARROW_ASSIGN_OR_RAISE(
           record.validate_micro_f1,
-          scorer_.MicroF1(*network_, Times(data_, lesson.learn), validate_nodes));
+          scorer_->MicroF1(*network_, Times(data_, lesson.learn), validate_nodes));
       record.seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       memory_.epochs.push_back(record);
       BestEpoch& best = memory_.best.back();
-      if (!validates || best.epoch == 0 ||
+      if (!validates || best.epoch < 0 ||
           record.validate_micro_f1 > best.validate_micro_f1) {
         best = {record.epoch, record.validate_micro_f1, network_->Weights()};
       }
@@ -167,10 +175,34 @@ class Trainer {
     return arrow::Status::OK();
   }
 
+  // Before the first epoch: the weights that are there take part in the choice of the
+  // best. With label columns so does plain label propagation, which a network that was
+  // drawn at random starts as.
+  arrow::Status Start(const Lesson& lesson, bool warm, bool learns,
+                      Nodes validate_nodes) {
+    const bool from_shares = learns && view_->start_channel() >= 0;
+    if (from_shares && !warm) network_->StartFromShares(TieBreak(class_counts_));
+    BestEpoch& best = memory_.best.back();
+    best = {-1, kNaN, network_->Weights()};
+    if (!learns || validate_nodes.empty()) return arrow::Status::OK();
+    best.epoch = 0;
+    const Times times(data_, lesson.learn);
+    ARROW_ASSIGN_OR_RAISE(best.validate_micro_f1,
+                          scorer_->MicroF1(*network_, times, validate_nodes));
+    if (!from_shares || !warm) return arrow::Status::OK();
+    const std::vector<NamedTensor> weights = network_->Weights();
+    network_->StartFromShares(TieBreak(class_counts_));
+    ARROW_ASSIGN_OR_RAISE(const double propagation,
+                          scorer_->MicroF1(*network_, times, validate_nodes));
+    if (propagation > best.validate_micro_f1)
+      best = {0, propagation, network_->Weights()};
+    return SetWeights(weights);
+  }
+
   bool Finished(bool validates) const {
     const int best = memory_.best.back().epoch;
     return memory_.epoch >= num_epochs_ ||
-           (validates && options_.patience > 0 && best > 0 &&
+           (validates && options_.patience > 0 && best >= 0 &&
             memory_.epoch - best >= options_.patience);
   }
 
@@ -195,7 +227,7 @@ class Trainer {
     learnable_.clear();
     for (const std::int64_t k : lesson.learn) {
       const auto counts = [&](std::int64_t node) {
-        return scorer_.Counts(node * data_.num_predictions() + k);
+        return data_.Counts(node * data_.num_predictions() + k);
       };
       if (std::any_of(train_nodes.begin(), train_nodes.end(), counts))
         learnable_.push_back(k);
@@ -235,8 +267,9 @@ class Trainer {
     const std::uint64_t dropout_seed = random_.Next();
     ARROW_RETURN_NOT_OK(context_.stop.Poll());
     ARROW_RETURN_NOT_OK(plan.ForEachChunk(
-        scorer_.arena(), batch.end, [&](Nodes nodes, float* gathered, std::size_t chunk) {
-          const ScoredPairs rows = scorer_.Forward(
+        scorer_->arena(), batch.end,
+        [&](Nodes nodes, float* gathered, std::size_t chunk) {
+          const ScoredPairs rows = scorer_->Forward(
               *network_, nodes, gathered, plan.num_snapshots(), times, shared,
               /*absent_too=*/false, dropout_seed + batch.first_chunk + chunk);
           if (rows.index.empty()) return;
@@ -301,7 +334,7 @@ class Trainer {
     std::vector<std::int64_t> order(nodes.begin(), nodes.end());
     Shuffle(order, random_);
     ChunkPlan plan =
-        scorer_.MakePlan(order, data_.predictions[learnable_.back()].snapshot);
+        scorer_->MakePlan(order, data_.predictions[learnable_.back()].snapshot);
     LossSum epoch;
     for (const ChunkPlan::Batch& batch : plan.batches()) {
       ARROW_ASSIGN_OR_RAISE(const LossSum sum, Step(plan, batch, DrawTimes()));
@@ -327,30 +360,10 @@ class Trainer {
     std::vector<std::int64_t> nodes = NodesOf(task_.split, part);
     std::erase_if(nodes, [&](std::int64_t node) {
       return std::none_of(lesson.learn.begin(), lesson.learn.end(), [&](std::int64_t k) {
-        return scorer_.Counts(node * data_.num_predictions() + k);
+        return data_.Counts(node * data_.num_predictions() + k);
       });
     });
     return nodes;
-  }
-
-  // By class: N / (classes seen * N of it), so that every class weighs the same.
-  torch::Tensor ClassWeightsOf(const Lesson& lesson, Nodes nodes) const {
-    if (options_.class_weights == ClassWeights::kNone) return {};
-    std::vector<double> counts(static_cast<std::size_t>(data_.num_classes));
-    for (const std::int64_t node : nodes) {
-      for (const std::int64_t k : lesson.learn) {
-        const std::int64_t pair = node * data_.num_predictions() + k;
-        if (scorer_.Counts(pair)) ++counts[data_.labels[pair]];
-      }
-    }
-    const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
-    const auto seen = static_cast<double>(std::count_if(
-        counts.begin(), counts.end(), [](double count) { return count > 0.0; }));
-    std::vector<float> weights;
-    weights.reserve(counts.size());
-    for (const double count : counts)
-      weights.push_back(static_cast<float>(count > 0.0 ? all / (seen * count) : 0.0));
-    return torch::tensor(weights);
   }
 
   TrainTask task_;
@@ -358,15 +371,18 @@ class Trainer {
   const TrainOptions& options_;
   const RunContext& context_;
   const std::vector<Lesson> lessons_;
-  PairScorer scorer_;
+  std::vector<std::vector<std::int32_t>> classes_;  // by lesson
+  // For the classes of the network.
+  std::optional<ModelView> view_;
+  std::optional<PairScorer> scorer_;
   TrainerMemory memory_;
   SplitMix64 random_;
-  NetworkShape shape_;
   std::shared_ptr<Network> network_;
   // Of the lesson:
   torch::optim::AdamW* optimizer_ = nullptr;
   std::vector<double> first_rates_;  // by parameter group
   std::vector<std::int64_t> learnable_;
+  std::vector<double> class_counts_;
   torch::Tensor class_weights_;
   int num_epochs_ = 0;
 };

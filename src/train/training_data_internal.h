@@ -37,6 +37,11 @@ struct TrainingData {
   /// What comes with every snapshot, group by group; the channels of a model are those of
   /// all groups in this order. Zeros where a node was not there yet.
   std::vector<std::shared_ptr<const NodeHistory>> channels;
+  /// Pairs of a window and an alpha that the last group has label columns of; 0: it has
+  /// none. Each is a block of 2 * num_classes channels: the shares of the classes, then
+  /// their evidence (ReadLabelRow).
+  int label_blocks = 0;
+  int start_block = 0;  ///< the one whose shares a model starts from
   NodeFeatureRows features;
   /// In order of time.
   std::vector<PredictionPoint> predictions;
@@ -48,6 +53,8 @@ struct TrainingData {
   std::int64_t num_predictions() const {
     return static_cast<std::int64_t>(predictions.size());
   }
+  /// Whether a pair counts: its node has a label and is present then.
+  bool Counts(std::int64_t pair) const { return labels[pair] >= 0 && present[pair] != 0; }
   std::int64_t num_channels() const {
     std::int64_t sum = 0;
     for (const auto& group : channels) sum += group->shape().channels;

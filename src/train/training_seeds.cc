@@ -11,6 +11,33 @@
 
 namespace coden {
 
+namespace {
+
+// By class of the labels, the output that the model has for it, or -1. A label of a class
+// that it has not learnt, because it came later, has no column.
+arrow::Result<std::vector<std::int32_t>> OutputsOf(const arrow::Array& classes,
+                                                   const ModelConfig& config,
+                                                   const Settings& settings) {
+  std::vector<std::int32_t> outputs(static_cast<std::size_t>(classes.length()), -1);
+  for (std::int64_t output = 0; output < config.classes->length(); ++output) {
+    std::int64_t label = 0;
+    while (label < classes.length() &&
+           !classes.RangeEquals(*config.classes, label, label + 1, output)) {
+      ++label;
+    }
+    if (label == classes.length()) {
+      return InputError("'", settings.input.labels,
+                        "' lacks a class that the model has learnt: give back the "
+                        "labels, `input.label` and `input.label_time` of its training, "
+                        "or train anew with `coden run`");
+    }
+    outputs[label] = static_cast<std::int32_t>(output);
+  }
+  return outputs;
+}
+
+}  // namespace
+
 arrow::Result<std::vector<LabelSeed>> TrainingSeeds(const Settings& settings,
                                                     const RunStore& store,
                                                     const CommittedRun& run,
@@ -28,12 +55,8 @@ arrow::Result<std::vector<LabelSeed>> TrainingSeeds(const Settings& settings,
                            store.Show(), "'");
   }
   ARROW_ASSIGN_OR_RAISE(Labels labels, ReadLabels(settings.input));
-  if (!labels.classes->Equals(*config.classes)) {
-    return InputError("'", settings.input.labels,
-                      "' has other classes than the model has learnt: give back the "
-                      "labels, `input.label` and `input.label_time` of its training, or "
-                      "train anew with `coden run`");
-  }
+  ARROW_ASSIGN_OR_RAISE(const std::vector<std::int32_t> outputs,
+                        OutputsOf(*labels.classes, config, settings));
   SnapshotReader reader(store);
   ARROW_ASSIGN_OR_RAISE(const SnapshotRows rows, reader.Read(*last));
   ARROW_ASSIGN_OR_RAISE(LabelledNodes nodes,
@@ -46,10 +69,12 @@ arrow::Result<std::vector<LabelSeed>> TrainingSeeds(const Settings& settings,
       const std::vector<Part> split,
       SplitLabelled(settings, *nodes.ids, nodes.first_events, config.seed));
   const std::vector<int> folds =
-      FoldsOf(split, config.options.label_columns, config.seed);
+      FoldsOf(split, NodeKeys(*nodes.ids), config.options.label_columns, config.seed);
   std::vector<NodeId> in_graph;
   ARROW_RETURN_NOT_OK(run.inputs.nodes->Find(*nodes.ids, &in_graph));
-  return LabelSeeds(nodes.facts, in_graph, folds);
+  std::vector<LabelSeed> seeds = LabelSeeds(nodes.facts, in_graph, folds);
+  for (LabelSeed& seed : seeds) seed.label = outputs[seed.label];
+  return seeds;
 }
 
 }  // namespace coden

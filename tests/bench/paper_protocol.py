@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=0, help="sample.max_per_interval")
     parser.add_argument("--out", type=Path, default=Path("runs/paper"))
     options = parser.parse_args()
-    words = [ROOT / "pipelines/dblp.ini", "--sample.max_per_interval", options.most]
+    words = [ROOT / "pipelines/dblp_paper.ini", "--sample.max_per_interval", options.most]
     run = TrainingRun(options.out.resolve() / "dblp", words, options.data.resolve())
     run.embed()
     body = []
@@ -69,6 +69,7 @@ def main() -> None:
         training = run.train(
             {
                 "train.model": model,
+                "train.protocol": "shared",
                 "train.epochs": options.epochs,
                 "train.rate_schedule": "cosine",
                 "train.patience": 0,

@@ -1,6 +1,6 @@
 """Our training against the same model in PyTorch: seconds per epoch and peak memory.
 
-    python tests/bench/training.py [--data FOLDER] [--sets dblp git_rust] [--models coden coden-s]
+    python tests/bench/training.py [--data FOLDER] [--sets dblp_paper git_rust] [--models coden coden-s]
         [--epochs 3] [--repetitions 2] [--most N] [--out FOLDER]
 
 Both train on the snapshots of one run, with the same split and pairs, by turns; the quickest
@@ -48,7 +48,8 @@ def measure(run: TrainingRun, model: str, epochs: int, repetitions: int):
     for repetition in range(repetitions):
         # Never reached, but a training with the settings of the last one would be skipped.
         patience = {"train.patience": epochs + 1 + repetition}
-        training = run.train({"train.model": model, "train.epochs": epochs, **patience})
+        settings = {"train.model": model, "train.protocol": "shared", "train.hidden": 512}
+        training = run.train({**settings, "train.epochs": epochs, **patience})
         ours.add(training.epochs, training.peak)
         task = json.loads(call([*peer, "--model", model, "--epochs", epochs]).stdout)
         theirs.add(task["epochs"], task["peak"])
@@ -83,7 +84,7 @@ HEAD += ["memory", "PyTorch", "ratio", "loss", "validation, %"]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--sets", nargs="+", default=["dblp", "git_rust"])
+    parser.add_argument("--sets", nargs="+", default=["dblp_paper", "git_rust"])
     models = ["coden", "coden-s"]
     parser.add_argument("--models", nargs="+", choices=models, default=models)
     parser.add_argument("--epochs", type=int, default=3)

@@ -6,6 +6,11 @@ from conftest import DATA, ROOT
 PIPELINES = sorted(path.stem for path in (ROOT / "pipelines").glob("*.ini"))
 
 
+def data_set(pipeline):
+    """dblp_labels and dblp_paper are of dblp."""
+    return "dblp" if pipeline.startswith("dblp_") else pipeline
+
+
 @pytest.mark.parametrize("name", PIPELINES)
 def test_pipeline_can_be_planned(coden, name, tmp_path):
     flags = []
@@ -13,8 +18,8 @@ def test_pipeline_can_be_planned(coden, name, tmp_path):
         assert coden("generate", "sbm", "--out", tmp_path).code == 0
         for part in ["edges", "features", "labels"]:
             flags += [f"--input.{part}", tmp_path / f"{part}.parquet"]
-    elif not (DATA / name).exists():
-        pytest.skip(f"{DATA / name} is not there")
+    elif not (DATA / data_set(name)).exists():
+        pytest.skip(f"{DATA / data_set(name)} is not there")
     outcome = coden("plan", ROOT / "pipelines" / f"{name}.ini", *flags)
     assert outcome.code == 0, outcome.stderr
     assert "Prediction times" in outcome.stdout

@@ -361,7 +361,7 @@ def test_plan_says_what_the_run_does(coden, inputs):
 def test_dblp_snapshots_are_within_the_bound(coden, tmp_path):
     run = tmp_path / "dblp"
     flags = ["--run.directory", run, "--sample.max_per_interval", "1"]
-    outcome = coden("embed", "pipelines/dblp.ini", *flags)
+    outcome = coden("embed", "pipelines/dblp_paper.ini", *flags)
     assert outcome.code == 0, outcome.stderr
     schedule = pq.read_table(run / "schedule.parquet")
     assert schedule.column("at_prediction").to_pylist().count(True) == 26

@@ -240,6 +240,12 @@ TEST(LabelEmbedder, StopsWhenItIsTold) {
   EXPECT_EQ(num_snapshots, 3);
 }
 
+TEST(LabelEmbedder, ASeedWithoutAClassEndsTheLabelBefore) {
+  LabelTask task(92, 2);
+  for (std::size_t i = 0; i < task.seeds.size(); i += 4) task.seeds[i].label = -1;
+  EXPECT_GT(CheckAgainstDefinition(task, LabelOptions(2)), 0);
+}
+
 TEST(LabelEmbedder, RefusesWhatItCannotKeepApart) {
   const LabelTask task(91, 2);
   const auto expect = [&](const LabelEmbedderOptions& options,
@@ -256,7 +262,7 @@ TEST(LabelEmbedder, RefusesWhatItCannotKeepApart) {
          "a node has labels of two folds, and would read one of them: node 3, folds 1 "
          "and 0");
   for (const LabelSeed& seed : std::initializer_list<LabelSeed>{
-           {kNumNodes, 0, 0}, {-1, 0, 0}, {0, 2, 0}, {0, -1, 0}, {0, 0, 3}, {0, 0, -1}}) {
+           {kNumNodes, 0, 0}, {-1, 0, 0}, {0, 2, 0}, {0, -1, 0}, {0, 0, 3}, {0, 0, -2}}) {
     expect(LabelOptions(2), {seed},
            "a label lies outside 30 nodes, 2 folds and 3 classes: node " +
                std::to_string(seed.node) + ", fold " + std::to_string(seed.fold) +

@@ -90,7 +90,7 @@ struct LabelTask {
     }
     Matrix labels = Zeros(kNumNodes, kNumClasses);
     for (const auto& [node, seed] : known)
-      if (seed.fold != fold) labels[node][seed.label] = 1.0;
+      if (seed.fold != fold && seed.label >= 0) labels[node][seed.label] = 1.0;
     return labels;
   }
 

@@ -34,7 +34,8 @@ TEST(Comparison, PutsFiguresSideBySide) {
   const auto& first = comparison.runs.rows[0];
   EXPECT_EQ(first[1], Cell(std::string("coden")));
   EXPECT_EQ(first[2], Cell(Summary("a", "coden", 3).quality->average.micro_f1));
-  EXPECT_GT(std::get<double>(first[8]), std::get<double>(first[9]));
+  EXPECT_EQ(first[7], Cell(Summary("a", "coden", 3).quality->scores.back().micro_f1));
+  EXPECT_EQ(first[9], Cell(std::int64_t{3}));
   EXPECT_EQ(first[4], Cell(std::string("label propagation")));
   EXPECT_NEAR(std::get<double>(first[6]), 0.1, 1e-12);
   EXPECT_EQ(first[10], Cell(std::int64_t{12}));
@@ -58,6 +59,28 @@ TEST(Comparison, ListsSettingsThatDiffer) {
                                std::string("coden-s")}));
   EXPECT_EQ(table.rows[1], (std::vector<Cell>{std::string("input.edges"), Cell(),
                                               std::string("s3://***@bucket/log")}));
+}
+
+TEST(Comparison, WarnsOfScoresThatCannotBeCompared) {
+  const RunSummary one = Summary("a", "coden", 1);
+  EXPECT_TRUE(Compare({one, Summary("b", "coden-s", 1)}).warnings.empty());
+  RunSummary other = Summary("b", "coden", 1);
+  other.settings.push_back({"train", {{"protocol", "shared"}}});
+  const Comparison protocols = Compare({one, other});
+  ASSERT_EQ(protocols.warnings.size(), 1u);
+  EXPECT_TRUE(protocols.warnings[0].starts_with("the runs have different protocols"));
+  EXPECT_TRUE(Has(Page(protocols), "`shared` learns from later times"));
+  other = Summary("b", "coden", 1);
+  other.settings.push_back({"train", {{"split", "0.5/0.1/0.4"}}});
+  const Comparison splits = Compare({one, other});
+  ASSERT_EQ(splits.warnings.size(), 1u);
+  EXPECT_TRUE(
+      splits.warnings[0].starts_with("the runs have different splits or labels"));
+  other = Summary("b", "coden", 1);
+  other.quality = SummarizeMicroF1(*sample_run::Metrics(1, 3)).ValueOrDie();
+  EXPECT_EQ(Compare({one, other}).warnings.size(), 1u);
+  other.quality.reset();
+  EXPECT_TRUE(Compare({one, other}).warnings.empty());
 }
 
 TEST(Comparison, DrawsAllRuns) {

@@ -25,8 +25,7 @@ prediction  time  test nodes  Micro-F1 %  Macro-F1 %  Micro-F1 all %  majority %
          2  2002        1000       80.00       70.00           78.00       30.00          70.00  10.00
 ----------  ----  ----------  ----------  ----------  --------------  ----------  -------------  -----
    average                         75.00       60.00           69.00       30.00          65.00  10.00
-      best  2002        1000       80.00       70.00           78.00       30.00          70.00  10.00
-     worst  2001         500       70.00       50.00           60.00       30.00          60.00  10.00
+      last  2002        1000       80.00       70.00           78.00       30.00          70.00  10.00
 )");
 }
 
@@ -52,8 +51,21 @@ TEST(MicroF1Table, ValuesThatAreNotFiniteCountNowhere) {
       MicroF1Table(*Metrics({{0, 1, none, none, none}, {0, 2, 0.5, 0.5, 0.5}}));
   ASSERT_TRUE(table.ok());
   EXPECT_EQ(std::get<double>(table->footer[0][3]), 0.5);
-  EXPECT_EQ(std::get<std::int64_t>(table->footer[2][1]), 2002);
+  EXPECT_EQ(std::get<std::int64_t>(table->footer[1][1]), 2002);
   EXPECT_EQ(Render(*table, TableFormat::kTable).find("nan"), std::string::npos);
+}
+
+TEST(MicroF1Table, TheTitleSaysWhatTheScoresAreOf) {
+  const auto table = MicroF1Table(
+      *Metrics(3, 2),
+      "[run]\nseed = 4\n[train]\nmodel = coden\ninputs = embedding, features\n"
+      "label_columns = 10\naverages =\nprotocol = each\nruns = 3\n"
+      "split = 0.7/0.1/0.2\nsplit_by = seed\n");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->title,
+            "Micro-F1 on test nodes, mean of 3 runs; gain over label propagation\n"
+            "coden on embedding, features, label columns (10 folds); protocol each; "
+            "3 seeds, 4 to 6; split 0.7/0.1/0.2 by seed");
 }
 
 TEST(MicroF1Table, NoRowsGiveNoFooter) {

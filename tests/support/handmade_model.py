@@ -46,10 +46,13 @@ class HandmadeModel:
         classes=CLASSES,
         seed=1,
     ):
-        columns = {"folds": 2, "alphas": [0.1, 0.5], "windows": [0]} if labels else None
+        # Two blocks of shares and evidence; the model starts from the shares of the second.
+        columns = {"folds": 2, "alphas": [0.5], "windows": [3, 0]} if labels else None
         channels = embedding + (4 * len(classes) if labels else 0)
+        if labels:
+            columns["start"] = embedding + 2 * len(classes)
         self.config = {
-            "format_version": 2,
+            "format_version": 3,
             "model": model,
             "gate": gate,
             "channels": channels,
@@ -133,6 +136,8 @@ class HandmadeModel:
         for node in range(nodes):
             values[node, :, : node % snapshots] = 0
         values[0, :, snapshots // 2] = 0
+        # Label channels are shares and amounts.
+        np.abs(values, out=values, where=np.arange(channels)[:, None] >= self.config["embedding"])
         return values
 
     def feature_rows(self, nodes=7):
@@ -155,6 +160,9 @@ class HandmadeModel:
             if features is not None:
                 row.append(features[node].astype(np.float64))
             result[node, k] = self.classify(weights, np.concatenate(row))
+            if labels := self.config["label_columns"]:
+                shares = past[-1][labels["start"] :][: len(self.config["classes"])]
+                result[node, k] += np.log(shares + 0.02)
         return result
 
     def temporal(self, weights, past):

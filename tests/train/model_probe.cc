@@ -48,7 +48,8 @@ arrow::Status Probe(const char* folder, const char* case_path, const char* out_p
                         ReadAll((std::string(folder) + "/model.safetensors").c_str()));
   ARROW_ASSIGN_OR_RAISE(const SafetensorsFile weights,
                         FromSafetensors(weight_bytes, folder));
-  Network network({config.ChannelGroups(), config.features, config.num_classes()},
+  Network network({config.ChannelGroups(), config.features, config.num_classes(),
+                   config.StartChannel()},
                   config.options);
   if (!network.SetWeights(weights.tensors))
     return arrow::Status::Invalid("the weights are not of this model");

@@ -76,7 +76,8 @@ TEST(ChunkLoader, GathersAllGroupsChunkByChunk) {
   data.channels = {Fill(0), Fill(2)};
   const std::vector<std::int64_t> nodes = {7, 0, 3, 10, 10, 5, 1};
   const std::span<const std::int64_t> all = nodes;
-  ChunkLoader loader(data, /*num_snapshots=*/4,
+  const ModelView view(data);
+  ChunkLoader loader(view, /*num_snapshots=*/4,
                      {all.first(3), all.subspan(3, 3), all.subspan(6)},
                      /*num_buffers=*/2);
   for (std::size_t number = 0; number < 3; ++number) {
@@ -97,7 +98,8 @@ TEST(ChunkLoader, CanBeLeftEarly) {
   data.channels = {Fill(0)};
   const std::vector<std::int64_t> nodes = {1, 2, 3, 4};
   const std::span<const std::int64_t> all = nodes;
-  ChunkLoader loader(data, 7, {all.first(1), all.subspan(1, 1), all.subspan(2)}, 1);
+  const ModelView view(data);
+  ChunkLoader loader(view, 7, {all.first(1), all.subspan(1, 1), all.subspan(2)}, 1);
   EXPECT_TRUE(loader.Take(0).ok());
 }
 

@@ -1,8 +1,11 @@
 #include "train/node_split_internal.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include <arrow/builder.h>
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include "pipeline/random_internal.h"
 
@@ -13,19 +16,57 @@ std::int64_t Count(const std::vector<Part>& split, Part part) {
   return std::count(split.begin(), split.end(), part);
 }
 
-TEST(NodeSplit, GivesEveryPartItsRoundedShare) {
-  const auto split = SplitNodes(1001, {0.7, 0.1, 0.2}, /*seed=*/3);
-  EXPECT_EQ(Count(split, Part::kTrain), 701);
-  EXPECT_EQ(Count(split, Part::kValidate), 100);
-  EXPECT_EQ(Count(split, Part::kTest), 200);
-  EXPECT_EQ(Count(SplitNodes(1, {0.7, 0.1, 0.2}, 0), Part::kTrain), 1);
-  EXPECT_TRUE(SplitNodes(0, {0.7, 0.1, 0.2}, 0).empty());
+std::vector<std::uint64_t> Keys(std::uint64_t first, std::size_t count) {
+  std::vector<std::uint64_t> keys(count);
+  std::iota(keys.begin(), keys.end(), first);
+  return keys;
 }
 
-TEST(NodeSplit, DependsOnTheSeedAlone) {
-  const auto split = SplitNodes(500, {0.7, 0.1, 0.2}, /*seed=*/3);
-  EXPECT_EQ(split, SplitNodes(500, {0.7, 0.1, 0.2}, /*seed=*/3));
-  EXPECT_NE(split, SplitNodes(500, {0.7, 0.1, 0.2}, /*seed=*/4));
+TEST(NodeSplit, GivesEveryPartAboutItsShare) {
+  const auto split = SplitNodes(Keys(0, 100'000), {0.7, 0.1, 0.2}, /*seed=*/3);
+  EXPECT_NEAR(Count(split, Part::kTrain), 70'000, 500);
+  EXPECT_NEAR(Count(split, Part::kValidate), 10'000, 400);
+  EXPECT_NEAR(Count(split, Part::kTest), 20'000, 500);
+  EXPECT_EQ(Count(split, Part::kUnused), 0);
+  EXPECT_TRUE(SplitNodes({}, {0.7, 0.1, 0.2}, 0).empty());
+  EXPECT_EQ(Count(SplitNodes(Keys(0, 1000), {0.8, 0.2, 0.0}, 3), Part::kTest), 0);
+}
+
+TEST(NodeSplit, PartsOfTwoSeedsAreUnrelated) {
+  const auto split = SplitNodes(Keys(0, 10'000), {0.5, 0.0, 0.5}, /*seed=*/3);
+  const auto other = SplitNodes(Keys(0, 10'000), {0.5, 0.0, 0.5}, /*seed=*/4);
+  int same = 0;
+  for (std::size_t node = 0; node < split.size(); ++node)
+    same += split[node] == other[node];
+  EXPECT_NEAR(same, 5000, 250);
+}
+
+// Also in a longer log, in another order: no other node has a say.
+TEST(NodeSplit, PartAndFoldOfANodeFollowFromItsKeyAndTheSeedAlone) {
+  const SplitShares shares{0.7, 0.1, 0.2};
+  const auto keys = Keys(1000, 500);
+  const auto split = SplitNodes(keys, shares, /*seed=*/3);
+  const auto folds = FoldsOf(split, keys, 5, /*seed=*/3);
+  for (std::size_t first : {0u, 7u, 499u}) {
+    const auto rest = std::span(keys).subspan(first);
+    const auto fewer = SplitNodes(rest, shares, /*seed=*/3);
+    const auto fewer_folds = FoldsOf(fewer, rest, 5, /*seed=*/3);
+    for (std::size_t node = 0; node < rest.size(); ++node) {
+      EXPECT_EQ(fewer[node], split[first + node]);
+      EXPECT_EQ(fewer_folds[node], folds[first + node]);
+    }
+  }
+}
+
+TEST(NodeSplit, KeysOfNodesFollowFromTheirIds) {
+  arrow::Int64Builder numbers;
+  ASSERT_TRUE(numbers.AppendValues(std::vector<std::int64_t>{5, -1}).ok());
+  EXPECT_EQ(NodeKeys(*numbers.Finish().ValueOrDie()),
+            (std::vector<std::uint64_t>{5, UINT64_MAX}));
+  arrow::StringBuilder names;
+  ASSERT_TRUE(names.AppendValues(std::vector<std::string>{"", "anna"}).ok());
+  EXPECT_EQ(NodeKeys(*names.Finish().ValueOrDie()),
+            (std::vector<std::uint64_t>{0x2d06800538d394c2, XXH3_64bits("anna", 4)}));
 }
 
 // Published split files would break if the generator changed.
@@ -58,17 +99,17 @@ TEST(NodeSplit, ByTimeEarlyNodesTrainAndLateOnesTest) {
                                       train, validate, test, test, test}));
 }
 
-TEST(NodeSplit, FoldsAreEvenAndOfTrainingNodesAlone) {
-  const auto split = SplitNodes(1000, {0.7, 0.1, 0.2}, /*seed=*/3);
-  const auto folds = FoldsOf(split, 7, /*seed=*/3);
+TEST(NodeSplit, FoldsAreAboutEvenAndOfTrainingNodesAlone) {
+  const auto keys = Keys(0, 10'000);
+  const auto split = SplitNodes(keys, {0.7, 0.1, 0.2}, /*seed=*/3);
+  const auto folds = FoldsOf(split, keys, 7, /*seed=*/3);
   std::vector<int> sizes(7, 0);
   for (std::size_t node = 0; node < split.size(); ++node) {
     EXPECT_EQ(folds[node] >= 0, split[node] == Part::kTrain);
     if (folds[node] >= 0) ++sizes[folds[node]];
   }
-  for (const int size : sizes) EXPECT_EQ(size, 100);
-  EXPECT_EQ(folds, FoldsOf(split, 7, 3));
-  EXPECT_NE(folds, FoldsOf(split, 7, 4));
+  for (const int size : sizes) EXPECT_NEAR(size, 1000, 120);
+  EXPECT_NE(folds, FoldsOf(split, keys, 7, 4));
 }
 
 TEST(NodeSplit, NodesOfAPartAreAscending) {

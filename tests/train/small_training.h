@@ -1,5 +1,7 @@
 #pragma once
 
+#include <numeric>
+
 #include "train/trainer_internal.h"
 
 // A training that takes a moment.
@@ -19,10 +21,17 @@ inline TrainOptions SmallOptions() {
   return options;
 }
 
+inline std::vector<Part> SplitOf(const TrainingData& data, const TrainOptions& options,
+                                 std::uint64_t seed) {
+  std::vector<std::uint64_t> keys(static_cast<std::size_t>(data.num_nodes));
+  std::iota(keys.begin(), keys.end(), std::uint64_t{0});
+  return SplitNodes(keys, options.split, seed);
+}
+
 inline arrow::Result<TrainedModel> TrainOn(
     const TrainingData& data, const TrainOptions& options, std::uint64_t seed,
     int threads = 1, arrow::StopToken stop = arrow::StopToken::Unstoppable()) {
-  const auto split = SplitNodes(data.num_nodes, options.split, seed);
+  const auto split = SplitOf(data, options, seed);
   const RunContext context{&silent, stop};
   return TrainModel({data, split, options, seed, threads}, context);
 }

@@ -19,7 +19,7 @@ double TestMicroF1(const TrainingData& data, ModelKind kind) {
   options.model = kind;
   const auto model = TrainOn(data, options, /*seed=*/1);
   if (!model.ok()) return -1.0;
-  const auto split = SplitNodes(data.num_nodes, options.split, /*seed=*/1);
+  const auto split = SplitOf(data, options, /*seed=*/1);
   return AverageMicroF1(ScorePredictions(data, split, model->scores));
 }
 
@@ -110,7 +110,7 @@ TEST(Trainer, StopsEarlyAndKeepsTheBestEpoch) {
   // The scores come from the weights of the best epoch, not of the last.
   std::int64_t num_right = 0, num_pairs = 0;
   for (const std::int64_t node :
-       NodesOf(SplitNodes(200, options.split, 1), Part::kValidate)) {
+       NodesOf(SplitOf(data, options, 1), Part::kValidate)) {
     for (std::int64_t pair = 2 * node; pair < 2 * node + 2; ++pair, ++num_pairs) {
       num_right += model.scores.predicted[pair] == data.labels[pair];
     }
@@ -181,7 +181,7 @@ class ProtocolTest : public ::testing::TestWithParam<Case> {
 TEST_P(ProtocolTest, GoesOnFromAnyEpochWithTheSameResult) {
   const TrainingData data = HistoryTask(200, 6, 4, 3, 5);
   const TrainOptions options = Options();
-  const auto split = SplitNodes(data.num_nodes, options.split, 11);
+  const auto split = SplitOf(data, options, 11);
   const RunContext context{&silent};
   std::vector<TrainerMemory> memories;
   TrainTask task{data, split, options, 11, 1};
@@ -358,7 +358,7 @@ TEST(Trainer, ReadsFeaturesBesideTheHistory) {
   }
   TrainOptions options = SmallOptions();
   options.epochs = 10;
-  const auto split = SplitNodes(400, options.split, 1);
+  const auto split = SplitOf(data, options, 1);
   const auto model = TrainOn(data, options, 1).ValueOrDie();
   EXPECT_GT(AverageMicroF1(ScorePredictions(data, split, model.scores)), 0.95);
   data.channels.clear();

@@ -23,7 +23,7 @@ namespace coden {
 struct LabelSeed {
   NodeId node = kNoNode;
   int fold = 0;   ///< of the node: one and the same in all its seeds
-  int label = 0;  ///< class
+  int label = 0;  ///< class; -1: from then on the node has no label that others read
   /// When the label becomes known.
   EventTime from = std::numeric_limits<EventTime>::min();
 };
@@ -111,7 +111,7 @@ class LabelEmbedder : public Operator {
 
   EmbedOptions EmbedOptionsOf(double alpha) const;
   int ColumnOf(const LabelSeed& seed) const {
-    return seed.fold * options_.num_classes + seed.label;
+    return seed.label < 0 ? -1 : seed.fold * options_.num_classes + seed.label;
   }
   /// Let a node have its mass in one column, or in none where it is -1.
   void SetColumn(NodeId node, int column);

@@ -11,8 +11,9 @@ namespace coden {
 
 struct RunComparison {
   std::vector<ResultsTable>
-      tables;        ///< `runs`, `stages` (seconds), `settings` that differ
-  std::string html;  ///< the same as a page with charts
+      tables;  ///< `runs`, `stages` (seconds), `settings` that differ
+  std::vector<std::string> warnings;  ///< why scores of the runs cannot be compared
+  std::string html;                   ///< the same as a page with charts
 };
 
 /// Put finished runs side by side, without changing them. `directories` are paths or

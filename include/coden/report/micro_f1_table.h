@@ -1,8 +1,11 @@
 #pragma once
 
+#include <vector>
+
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include "coden/pipeline/ini_text.h"
 #include "coden/report/results_table.h"
 
 namespace coden {
@@ -15,8 +18,12 @@ namespace coden {
 /// with the highest average.
 ///
 /// Footer: the average over prediction times, whose deviation is that of each run's own
-/// average, and the prediction times with the best and the worst Micro-F1. A value that
-/// is not finite counts nowhere. A table of another schema is a corruption error.
-arrow::Result<ResultsTable> MicroF1Table(const arrow::Table& metrics);
+/// average, and the last prediction time. A value that is not finite counts nowhere. A
+/// table of another schema is a corruption error.
+///
+/// `settings` are those of the training: the title says which model, inputs, protocol,
+/// seeds and split the scores are of.
+arrow::Result<ResultsTable> MicroF1Table(const arrow::Table& metrics,
+                                         const std::vector<IniSection>& settings = {});
 
 }  // namespace coden

@@ -62,10 +62,10 @@ struct TrainOptions {
   int states = 16;
   int hidden = 512;
   int layers = 2;
-  Protocol protocol = Protocol::kShared;
+  Protocol protocol = Protocol::kEach;
   bool warm_start = true;
   int epochs = 100;
-  int warm_epochs = 0;
+  int warm_epochs = 20;
   double learning_rate = 1e-3;
   RateSchedule rate_schedule = RateSchedule::kConstant;
   int batch = 1024;
@@ -83,7 +83,7 @@ struct TrainOptions {
 
   /// Epochs of a model, at most; `warm` where it begins with the weights of another.
   int NumEpochs(bool warm) const {
-    return warm && warm_epochs > 0 ? warm_epochs : epochs;
+    return warm && warm_epochs > 0 && warm_epochs < epochs ? warm_epochs : epochs;
   }
 };
 
