@@ -12,8 +12,13 @@
 //
 // Two accumulators halve the chain of dependent additions. Their order is part of the
 // result and the same in all vector variants.
+//
+// What a sweep has moved is summed in T over a few thousand visits at a time, and these
+// partial sums in double: a float sum of millions of similar terms stops growing.
 
 #include "embed/sweep_kernels_internal.h"
+
+#include <algorithm>
 
 #include "embed/lanes_internal.h"
 
@@ -21,10 +26,14 @@ namespace coden {
 
 namespace {
 
+// Visits whose moves are summed in T. A float sum of so many terms is off by 2^-12 of
+// itself at most.
+constexpr std::int64_t kPartialSum = 4096;
+
 template <typename T, int kWidth, bool kOrdered>
 [[gnu::always_inline]] inline void SweepBody(const SweepPlan& plan, std::int64_t begin,
                                              std::int64_t end, BlockView<T> block,
-                                             const T* relaxation, T* moved) {
+                                             const T* relaxation, double* moved) {
   using Vector = Lanes<T, kWidth>;
   using Floats = Lanes<float, kWidth>;
   const auto* x = reinterpret_cast<const Floats*>(block.x);
@@ -39,31 +48,35 @@ template <typename T, int kWidth, bool kOrdered>
   Vector relax;
   for (int j = 0; j < kWidth; ++j) relax[j] = relaxation[j];
   const auto moving = relax != 0;
-  Vector total = {};
+  for (int j = 0; j < kWidth; ++j) moved[j] = 0.0;
   // A relaxed step leaves (1 - w) / w of itself as a defect of its own row.
   const T left = static_cast<T>((plan.relaxation - 1.0) / plan.relaxation);
-  for (std::int64_t visit = begin; visit < end; ++visit) {
-    const std::int64_t row = kOrdered ? rows[visit] : visit;
-    std::int64_t k = starts[visit];
-    const std::int64_t last = starts[visit + 1];
-    Vector even = {};
-    Vector odd = {};
-    for (; k + 1 < last; k += 2) {
-      even += g[sources[k]];
-      odd += g[sources[k + 1]];
+  for (std::int64_t visit = begin; visit < end;) {
+    const std::int64_t part_end = std::min(end, visit + kPartialSum);
+    Vector total = {};
+    for (; visit < part_end; ++visit) {
+      const std::int64_t row = kOrdered ? rows[visit] : visit;
+      std::int64_t k = starts[visit];
+      const std::int64_t last = starts[visit + 1];
+      Vector even = {};
+      Vector odd = {};
+      for (; k + 1 < last; k += 2) {
+        even += g[sources[k]];
+        odd += g[sources[k + 1]];
+      }
+      if (k < last) even += g[sources[k]];
+      const Vector features = __builtin_convertvector(x[row], Vector);
+      const Vector wanted = features * static_cast<T>(feature_factor[visit]) +
+                            (even + odd) * static_cast<T>(sum_factor[visit]);
+      const Vector old = g[row];
+      const Vector step = (wanted - old) * relax;
+      // Selected, not added: a column that stays keeps even the sign of a zero.
+      g[row] = moving ? old + step : old;
+      total += Abs<kWidth>(step) *
+               static_cast<T>(change_weight[visit] + left * defect_weight[visit]);
     }
-    if (k < last) even += g[sources[k]];
-    const Vector features = __builtin_convertvector(x[row], Vector);
-    const Vector wanted = features * static_cast<T>(feature_factor[visit]) +
-                          (even + odd) * static_cast<T>(sum_factor[visit]);
-    const Vector old = g[row];
-    const Vector step = (wanted - old) * relax;
-    // Selected, not added: a column that stays keeps even the sign of a zero.
-    g[row] = moving ? old + step : old;
-    total += Abs<kWidth>(step) *
-             static_cast<T>(change_weight[visit] + left * defect_weight[visit]);
+    for (int j = 0; j < kWidth; ++j) moved[j] += static_cast<double>(total[j]);
   }
-  for (int j = 0; j < kWidth; ++j) moved[j] = total[j];
 }
 
 template <typename T, int kWidth, bool kOrdered>
@@ -122,7 +135,7 @@ template <typename T, int kWidth, bool kOrdered>
 template <typename T, int kWidth>
 [[gnu::always_inline]] inline void SweepAny(const SweepPlan& plan, std::int64_t begin,
                                             std::int64_t end, BlockView<T> block,
-                                            const T* relaxation, T* moved) {
+                                            const T* relaxation, double* moved) {
   if (plan.rows.empty()) {
     SweepBody<T, kWidth, false>(plan, begin, end, block, relaxation, moved);
   } else {
@@ -148,7 +161,7 @@ template <typename T, int kWidth>
   namespace {                                                                            \
   CODEN_VECTOR_VARIANTS void Sweep_##T##_##W(const SweepPlan& plan, std::int64_t begin,  \
                                              std::int64_t end, BlockView<T> block,       \
-                                             const T* relaxation, T* moved) {            \
+                                             const T* relaxation, double* moved) {       \
     SweepAny<T, W>(plan, begin, end, block, relaxation, moved);                          \
   }                                                                                      \
   CODEN_VECTOR_VARIANTS void Prove_##T##_##W(const SweepPlan& plan, BlockView<T> block,  \
@@ -158,7 +171,7 @@ template <typename T, int kWidth>
   }                                                                                      \
   template <>                                                                            \
   void Sweep<T, W>(const SweepPlan& plan, std::int64_t begin, std::int64_t end,          \
-                   BlockView<T> block, const T* relaxation, T* moved) {                  \
+                   BlockView<T> block, const T* relaxation, double* moved) {             \
     Sweep_##T##_##W(plan, begin, end, block, relaxation, moved);                         \
   }                                                                                      \
   template <>                                                                            \

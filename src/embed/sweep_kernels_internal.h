@@ -16,11 +16,11 @@ struct BlockView {
 
 /// Visit [begin, end) of the plan once, in T arithmetic: g += relaxation * (what the
 /// equation says - g), per column. A column with relaxation 0 stays as it is, bit for
-/// bit. Adds to `moved`, per column, an estimate of what the bound on the error will be:
+/// bit. Sets `moved`, per column, to an estimate of what the bound on the error will be:
 /// the part of the defects that the changes of this sweep make.
 template <typename T, int kWidth>
 void Sweep(const SweepPlan& plan, std::int64_t begin, std::int64_t end,
-           BlockView<T> block, const T* relaxation, T* moved);
+           BlockView<T> block, const T* relaxation, double* moved);
 
 /// What a proving sweep found, per column.
 struct ProvenError {

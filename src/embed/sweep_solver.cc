@@ -110,13 +110,12 @@ class Solver {
     };
     for (int sweep = 0; going() && sweep < kMostSweeps; ++sweep) {
       if (stopped_()) return false;
-      const std::array<T, kWidth> moved =
+      const std::array<double, kWidth> moved =
           SweepOnce(plan_.core_begin, plan_.core_end, relaxation);
       ++work_.sweeps;
       for (int lane = 0; lane < kWidth; ++lane) {
         if (relaxation[lane] == T{0}) continue;
-        relaxation[lane] =
-            Judge(trend_[lane], static_cast<double>(moved[lane]), relaxation[lane]);
+        relaxation[lane] = Judge(trend_[lane], moved[lane], relaxation[lane]);
         // Where over-relaxation was too much once, it is so again.
         if (relaxation[lane] == T{1}) plain_[lane] = !plan_.symmetric;
       }
@@ -155,9 +154,9 @@ class Solver {
     return relaxation;
   }
 
-  std::array<T, kWidth> SweepOnce(std::int64_t begin, std::int64_t end,
-                                  const std::array<T, kWidth>& relaxation) {
-    std::array<T, kWidth> moved;
+  std::array<double, kWidth> SweepOnce(std::int64_t begin, std::int64_t end,
+                                       const std::array<T, kWidth>& relaxation) {
+    std::array<double, kWidth> moved;
     const auto start = std::chrono::steady_clock::now();
     Sweep<T, kWidth>(plan_, begin, end, view_, relaxation.data(), moved.data());
     work_.sweep_seconds += Seconds(std::chrono::steady_clock::now() - start);

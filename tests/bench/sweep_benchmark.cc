@@ -59,7 +59,7 @@ struct Bench {
 
   void SweepAll() {
     T relaxation[kWidth];
-    T moved[kWidth];
+    double moved[kWidth];
     std::fill_n(relaxation, kWidth, T{1});
     Sweep<T, kWidth>(plan, 0, plan.num_visits(), view(), relaxation, moved);
   }
