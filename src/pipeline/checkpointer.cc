@@ -53,6 +53,13 @@ arrow::Status Checkpointer::OnWritten(WrittenSnapshot written) {
   std::optional<Tray> due;
   {
     const std::lock_guard lock(mutex_);
+    // A state whose snapshot has gone by would keep its place for ever, and no other
+    // would be committed.
+    if (tray_ && tray_->snapshot < snapshot) {
+      return arrow::Status::UnknownError(
+          "the state after snapshot ", tray_->snapshot,
+          " came after its file was written: a fault of the program");
+    }
     if (!tray_ || tray_->snapshot != snapshot) return arrow::Status::OK();
     due = std::move(tray_);
   }

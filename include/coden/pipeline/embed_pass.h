@@ -22,10 +22,12 @@ class EmbedObserver {
  public:
   virtual ~EmbedObserver() = default;
   /// Snapshot `snapshot` has been embedded and emitted. Called from the thread that
-  /// embeds, only by RunEmbedPass.
+  /// embeds, only by RunEmbedPass, for every snapshot, in order.
   virtual arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) = 0;
-  /// The file of a snapshot has been staged. Called from the thread that writes; every
-  /// OnEmbedded of an earlier snapshot has been called by then.
+  /// The file of a snapshot has been staged. Called from the thread that writes, for
+  /// every snapshot, in order. In RunEmbedPass OnEmbedded of this snapshot has returned
+  /// by then: its file is closed by the first row of the next snapshot, which is embedded
+  /// later, or by the end of the pass.
   virtual arrow::Status OnWritten(WrittenSnapshot written) = 0;
 };
 
