@@ -252,7 +252,7 @@ class JsonConsole : public StepConsole {
     if (!quiet_) Write("info", what);
   }
   static void Write(std::string_view level, const Json& what) {
-    Json line = {{"time", TimeText().text}, {"level", level}};
+    Json line = {{"time", std::string(TimeText().text)}, {"level", level}};
     line.update(what);
     std::fputs((line.dump() + "\n").c_str(), stderr);
   }

@@ -41,9 +41,8 @@ arrow::Result<std::string> RunResults(const Settings& settings, const Manifest& 
   ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
   // The settings that trained; those given may be of the next training.
   ARROW_ASSIGN_OR_RAISE(const auto saved, LoadSavedSettings(*store));
-  ARROW_ASSIGN_OR_RAISE(
-      const ResultsTable table,
-      MicroF1Table(*metrics, saved ? *saved : ShownSettings(settings)));
+  ARROW_ASSIGN_OR_RAISE(const ResultsTable table,
+                        MicroF1Table(*metrics, saved ? *saved : ShownSettings(settings)));
   return RenderWithCounts(table, manifest, settings.report.format);
 }
 

@@ -21,7 +21,7 @@ from toxic_proxy import HOST, Toxic, ToxicProxy, s3_server
 
 SECRET = "planted-secret"
 BUCKET = "toxic-bucket"
-CODES = {1, 3, 4, 5}
+CODES = {1, 3, 4, 5, 6}
 # The client repeats a request that fails up to thirty times, and gives one up that does not
 # answer for three seconds.
 MOST_SECONDS = 240

@@ -59,7 +59,8 @@ TEST_F(RefusalsTest, AnOldRowOfASecondAppend) {
 
 TEST_F(RefusalsTest, AShorterLog) {
   WriteLog("b.parquet", 160, 200);
-  ExpectRefused(Fault::kHistory, "file 'b.parquet' of the log has 120 rows, 180 were used");
+  ExpectRefused(Fault::kHistory,
+                "file 'b.parquet' of the log has 120 rows, 180 were used");
 }
 
 TEST_F(RefusalsTest, AFileThatIsGone) {

@@ -74,8 +74,7 @@ TEST(Comparison, WarnsOfScoresThatCannotBeCompared) {
   other.settings.push_back({"train", {{"split", "0.5/0.1/0.4"}}});
   const Comparison splits = Compare({one, other});
   ASSERT_EQ(splits.warnings.size(), 1u);
-  EXPECT_TRUE(
-      splits.warnings[0].starts_with("the runs have different splits or labels"));
+  EXPECT_TRUE(splits.warnings[0].starts_with("the runs have different splits or labels"));
   other = Summary("b", "coden", 1);
   other.quality = SummarizeMicroF1(*sample_run::Metrics(1, 3)).ValueOrDie();
   EXPECT_EQ(Compare({one, other}).warnings.size(), 1u);

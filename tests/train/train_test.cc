@@ -300,10 +300,11 @@ TEST_F(Errors, OneClass) {
 
 TEST_F(Errors, EmptyPart) {
   settings_.train.split = {0.8, 0.0, 0.2};
-  CheckFails(Fault::kUsage,
-             "`train.split` leaves no node to validate on: raise that share, take another "
-             "`run.seed`, or name the parts in `input.split`: there are 120 labelled nodes "
-             "in the snapshots");
+  CheckFails(
+      Fault::kUsage,
+      "`train.split` leaves no node to validate on: raise that share, take another "
+      "`run.seed`, or name the parts in `input.split`: there are 120 labelled nodes "
+      "in the snapshots");
 }
 
 TEST_F(Errors, PartWithoutEvents) {

@@ -12,8 +12,8 @@
 namespace coden {
 namespace {
 
-// A task whose labels are told by the shares of a label block, mostly: of ten nodes one is
-// told wrong.
+// A task whose labels are told by the shares of a label block, mostly: of ten nodes one
+// is told wrong.
 TrainingData SharesTask(std::int64_t num_nodes, std::int64_t num_predictions) {
   TrainingData data = HistoryTask(num_nodes, 6, 4, num_predictions, 5);
   SplitMix64 random(9);
@@ -110,7 +110,8 @@ TEST(TrainerStart, IsTheMajorityWhereNothingReachesANode) {
   TrainOptions options = SmallOptions();
   options.epochs = 1;
   options.learning_rate = 1e-20;
-  for (const std::int32_t predicted : TrainOn(data, options, 1).ValueOrDie().scores.predicted)
+  for (const std::int32_t predicted :
+       TrainOn(data, options, 1).ValueOrDie().scores.predicted)
     EXPECT_EQ(predicted, 1);
 }
 
@@ -131,11 +132,11 @@ TrainingData WithLateClass(const TrainingData& data, std::int64_t first) {
   std::vector<float> row(static_cast<std::size_t>(4 * data.num_snapshots));
   for (std::int64_t s = 0; s < data.num_snapshots; ++s) {
     for (std::int64_t node = 0; node < data.num_nodes; ++node) {
-      EXPECT_TRUE(
-          data.channels.back()->Read(node, data.num_snapshots, row.data()).ok());
+      EXPECT_TRUE(data.channels.back()->Read(node, data.num_snapshots, row.data()).ok());
       for (std::int64_t half = 0; half < 2; ++half) {
         for (std::int64_t c = 0; c < 2; ++c)
-          labels->Row(node)[3 * half + 2 * c] = row[(2 * half + c) * data.num_snapshots + s];
+          labels->Row(node)[3 * half + 2 * c] =
+              row[(2 * half + c) * data.num_snapshots + s];
         labels->Row(node)[3 * half + 1] = s >= from ? 0.5f : 0.0f;
       }
     }

@@ -109,8 +109,7 @@ TEST(Trainer, StopsEarlyAndKeepsTheBestEpoch) {
   }
   // The scores come from the weights of the best epoch, not of the last.
   std::int64_t num_right = 0, num_pairs = 0;
-  for (const std::int64_t node :
-       NodesOf(SplitOf(data, options, 1), Part::kValidate)) {
+  for (const std::int64_t node : NodesOf(SplitOf(data, options, 1), Part::kValidate)) {
     for (std::int64_t pair = 2 * node; pair < 2 * node + 2; ++pair, ++num_pairs) {
       num_right += model.scores.predicted[pair] == data.labels[pair];
     }
