@@ -1,7 +1,6 @@
 #include "coden/state/saved_graph.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <arrow/array.h>
 #include <arrow/builder.h>
@@ -31,24 +30,24 @@ std::shared_ptr<arrow::Schema> WindowSchema() {
       arrow::field("src", arrow::int32(), false),
       arrow::field("dst", arrow::int32(), false),
       arrow::field("time", arrow::int64(), false),
-      arrow::field("number", arrow::int64(), false),
   });
 }
 
+// Insertions in their order. Their numbers are not written: only the order counts, and
+// how many there were depends on where the run was resumed.
 arrow::Result<FileRecord> StageWindow(RunStore& store, const std::string& name,
                                       const EventGraph& graph) {
   arrow::Int32Builder src, dst;
-  arrow::Int64Builder time, number;
+  arrow::Int64Builder time;
   for (const PendingExpiry& insertion : graph.pending_expiries()) {
     ARROW_RETURN_NOT_OK(src.Append(insertion.src));
     ARROW_RETURN_NOT_OK(dst.Append(insertion.dst));
     ARROW_RETURN_NOT_OK(time.Append(insertion.time));
-    ARROW_RETURN_NOT_OK(number.Append(insertion.number));
   }
   const std::int64_t rows = time.length();
   arrow::ArrayVector columns;
   for (arrow::ArrayBuilder* builder :
-       std::initializer_list<arrow::ArrayBuilder*>{&src, &dst, &time, &number}) {
+       std::initializer_list<arrow::ArrayBuilder*>{&src, &dst, &time}) {
     ARROW_ASSIGN_OR_RAISE(auto column, builder->Finish());
     columns.push_back(std::move(column));
   }
@@ -102,19 +101,17 @@ arrow::Status ReadGraph(const RunStore& store, const GraphFiles& files,
   const auto& src = static_cast<const arrow::Int32Array&>(*batch->column(0));
   const auto& dst = static_cast<const arrow::Int32Array&>(*batch->column(1));
   const auto& time = static_cast<const arrow::Int64Array&>(*batch->column(2));
-  const auto& number = static_cast<const arrow::Int64Array&>(*batch->column(3));
-  PendingExpiry before{kNoNode, kNoNode, /*time=*/0, /*number=*/0};
+  EventTime last_time = 0;
   for (std::int64_t row = 0; row < batch->num_rows(); ++row) {
     const PendingExpiry insertion{src.Value(row), dst.Value(row), time.Value(row),
-                                  number.Value(row)};
+                                  /*number=*/row + 1};
     if (std::min(insertion.src, insertion.dst) < 0 ||
         std::max(insertion.src, insertion.dst) >= num_nodes ||
-        !IsNamed(options, insertion.src, insertion.dst) || insertion.time < before.time ||
-        insertion.number <= before.number ||
-        insertion.number == std::numeric_limits<std::int64_t>::max()) {
+        !IsNamed(options, insertion.src, insertion.dst) || insertion.time < last_time) {
       return Damaged(store, files.window);
     }
-    expiry(before = insertion);
+    last_time = insertion.time;
+    expiry(insertion);
   }
   return arrow::Status::OK();
 }

@@ -113,7 +113,7 @@ class StateFiles {
     Columns window;
     const int pending = bytes.Below(8);
     const bool in_order = bytes.Below(4) != 0;
-    std::int64_t time = 0, number = 0;
+    std::int64_t time = 0;
     const auto next = [&](std::int64_t* last) {
       return in_order ? *last += bytes.Below(3) : bytes.Integer();
     };
@@ -130,8 +130,6 @@ class StateFiles {
     window.Add("dst", Numbers<arrow::Int32Builder>(pending, [&] { return high[row++]; }));
     window.Add("time",
                Numbers<arrow::Int64Builder>(pending, [&] { return next(&time); }));
-    window.Add("number",
-               Numbers<arrow::Int64Builder>(pending, [&] { return next(&number); }));
     Write(files.window, window, pending);
   }
 
