@@ -19,16 +19,25 @@ def hasher() -> Callable[[], Any] | None:
     return new
 
 
-def file_digest(handle: pa.NativeFile) -> str | None:
-    """The xxh3 of a file, which is left at its beginning; nothing without xxhash."""
+def digest(content: pa.Buffer) -> str | None:
+    """The xxh3 of bytes; nothing without xxhash."""
     new = hasher()
     if new is None:
         return None
-    digest = new()
+    found = new()
+    found.update(content)
+    return str(found.hexdigest())
+
+
+def file_digest(handle: pa.NativeFile) -> str | None:
+    """The xxh3 of a file, read piece by piece; nothing without xxhash."""
+    new = hasher()
+    if new is None:
+        return None
+    found = new()
     while chunk := handle.read(CHUNK_BYTES):
-        digest.update(chunk)
-    handle.seek(0)
-    return str(digest.hexdigest())
+        found.update(chunk)
+    return str(found.hexdigest())
 
 
 def is_sealed(text: bytes) -> bool:
@@ -38,6 +47,6 @@ def is_sealed(text: bytes) -> bool:
     new = hasher()
     if new is None:
         return line.startswith(b' "xxh3": "')
-    digest = new()
-    digest.update(head + b"\n" + rest)
-    return bool(line == SEAL % digest.hexdigest().encode())
+    found = new()
+    found.update(head + b"\n" + rest)
+    return bool(line == SEAL % found.hexdigest().encode())

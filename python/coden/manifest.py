@@ -9,12 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coden.checksums import file_digest, is_sealed
+from coden.checksums import digest, is_sealed
 from coden.errors import RunError, one_line
 from coden.storage import Storage
 
 FORMAT_VERSION = 3
 FOLDER = "_coden"
+TRAININGS = "trainings/"
 # A writer publishes and prunes manifests, and moves files, while we look at them.
 ATTEMPTS = 5
 
@@ -33,17 +34,21 @@ class Manifest:
     number: int
     settings: dict[str, str]
     """What the parts of the run depend on, by `section.key`."""
+    trainings: dict[str, dict[str, str]]
+    """The settings of earlier trainings, by their names."""
     files: dict[str, CommittedFile]
     """By path."""
 
 
 def newest_manifest(storage: Storage) -> Manifest:
+    storage.check_inside(FOLDER)
     for _ in range(ATTEMPTS):
         matches = [re.fullmatch(r"manifest-(\d{6,})\.json", name) for name in storage.list(FOLDER)]
         number = max((int(match[1]) for match in matches if match), default=None)
         if number is None:
             raise RunError(f"'{storage.name}' is not a run: it has no manifest in {FOLDER}/")
         name = f"{FOLDER}/manifest-{number:06}.json"
+        storage.check_inside(name)
         file = storage.open(name)
         if file is not None:
             with file:
@@ -58,7 +63,10 @@ def open_file(storage: Storage, file: CommittedFile) -> pa.NativeFile:
         sizes = []
         # A file that still waits in the stage is newer than what has its name.
         for name in (file.staged, file.path):
-            handle = storage.open(name) if name is not None else None
+            if name is None:
+                continue
+            storage.check_inside(name)
+            handle = storage.open(name)
             if handle is None:
                 continue
             if handle.size() == file.size:
@@ -74,47 +82,61 @@ def open_file(storage: Storage, file: CommittedFile) -> pa.NativeFile:
     )
 
 
-def open_checked(storage: Storage, file: CommittedFile) -> pa.NativeFile:
-    """Open a committed file whose contents are as committed, where xxhash is there to tell."""
-    handle = open_file(storage, file)
+def read_checked(storage: Storage, file: CommittedFile) -> pa.Buffer:
+    """The bytes of a committed file, which are as committed where xxhash is there to tell.
+
+    They are read once, and what is compared is what is used.
+    """
     try:
-        digest = file_digest(handle)
+        with open_file(storage, file) as handle:
+            content = handle.read_buffer()
     except OSError as error:
         raise RunError(f"'{storage.path(file.path)}' cannot be read: {one_line(error)}") from None
-    if digest not in (None, file.xxh3):
+    found = digest(content)
+    if found not in (None, file.xxh3):
         raise RunError(
             f"'{storage.path(file.path)}' is damaged, or the run has been rewritten since "
-            f"it was loaded: its xxh3 is {digest} instead of {file.xxh3}"
+            f"it was loaded: its xxh3 is {found} instead of {file.xxh3}"
         )
-    return handle
+    return content
 
 
-def open_parquet(storage: Storage, file: CommittedFile) -> pq.ParquetFile:
-    # Pages have checksums of their own, but the footer that describes them has none.
-    handle = open_checked(storage, file)
+def read_schema(storage: Storage, file: CommittedFile) -> pa.Schema:
+    """The schema of a committed Parquet file, with its metadata. Reads the footer alone.
+
+    Only the size of the file is compared with the manifest.
+    """
     try:
-        return pq.ParquetFile(handle, page_checksum_verification=True)
+        with open_file(storage, file) as handle, pq.ParquetFile(handle) as parquet:
+            return parquet.schema_arrow.with_metadata(parquet.metadata.metadata)
     except (pa.ArrowException, OSError) as error:
         raise RunError(f"'{storage.path(file.path)}' cannot be read: {one_line(error)}") from None
 
 
-def read_parquet(storage: Storage, file: CommittedFile) -> pa.Table:
-    """Read a committed file whole, checking its pages."""
-    with open_parquet(storage, file) as parquet:
-        try:
-            return parquet.read()
-        except (pa.ArrowException, OSError) as error:
-            reason = one_line(error)
-            raise RunError(f"'{storage.path(file.path)}' cannot be read: {reason}") from None
+def read_parquet(
+    storage: Storage, file: CommittedFile, columns: list[str] | None = None
+) -> pa.Table:
+    """Read a committed file, or some columns of it, checking its pages."""
+    content = pa.BufferReader(read_checked(storage, file))
+    # Pages have checksums of their own, but the footer that describes them has none.
+    try:
+        with pq.ParquetFile(content, page_checksum_verification=True) as parquet:
+            return parquet.read(columns)
+    except (pa.ArrowException, OSError) as error:
+        raise RunError(f"'{storage.path(file.path)}' cannot be read: {one_line(error)}") from None
 
 
 def _parse(text: bytes, number: int, name: str) -> Manifest:
     try:
         value = json.loads(text)
         version = value["format_version"]
-        manifest = Manifest(number, {}, {})
+        manifest = Manifest(number, {}, {}, {})
         for part in value["parts"] if version == FORMAT_VERSION else []:
-            manifest.settings.update(_settings(part["parameters"]))
+            settings = _settings(part["parameters"])
+            if part["name"].startswith(TRAININGS):
+                manifest.trainings[part["name"].removeprefix(TRAININGS)] = settings
+            else:
+                manifest.settings.update(settings)
             manifest.files.update((file["path"], _file(file)) for file in part["files"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{type(error).__name__}: {one_line(error)}"

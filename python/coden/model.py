@@ -148,6 +148,8 @@ class Model(nn.Module):
         nodes: Any = None,
         features: npt.ArrayLike | None = None,
         label_channels: npt.ArrayLike | None = None,
+        *,
+        allow_future: bool = False,
     ) -> pa.Table:
         """Predict the classes of nodes at a prediction time, counted from 1.
 
@@ -155,7 +157,17 @@ class Model(nn.Module):
         row as `nodes`. `features`, nodes x features, are as the input of the run has them; nodes
         and label channels as for `history`, which is held whole: predict for some nodes at a time
         where it is large.
+
+        A prediction time that the model is from after is refused: the answer would rest on labels
+        of later times, and is not what the run has predicted. `allow_future` gives it all the same.
         """
+        first = self.config.first_honest
+        if prediction < first and not allow_future:
+            raise RunError(
+                f"the model has learnt from labels up to prediction {self.config.prediction}, so "
+                f"what it says of prediction {prediction} knows the future: `run.predictions` has "
+                "what was predicted at the time; `allow_future=True` uses the model all the same"
+            )
         if self.config.features and features is None:
             width = self.config.features
             raise RunError(f"the model reads {width} features of a node: give them as `features`")

@@ -11,6 +11,7 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 MODELS = ("coden", "coden-s", "coden-r", "coden-a")
 GATES = ("channel", "input")
+PROTOCOLS = ("shared", "each", "rolling")
 # Above every width that can be trained, and small enough that products of two fit in 64 bits.
 LARGEST = 2**31 - 1
 
@@ -51,12 +52,27 @@ class ModelConfig:
     hidden: int
     layers: int
     classes: tuple[int, ...] | tuple[str, ...]
+    protocol: str
+    """`shared`: one model for all times; otherwise the last of a model for every time."""
+    prediction: int
+    """The last prediction time whose labels the model has learnt from."""
     values: dict[str, Any]
     """The file as it is."""
 
     @property
     def label_channels(self) -> int:
         return self.channels - self.embedding
+
+    @property
+    def first_honest(self) -> int:
+        """The first prediction that the model makes without labels of later times.
+
+        A shared model learns from all times and predicts all of them. Otherwise every time has
+        had a model of its own, of which the run keeps the last.
+        """
+        if self.protocol == "shared":
+            return 0
+        return self.prediction + (1 if self.protocol == "rolling" else 0)
 
     @property
     def reads_history(self) -> bool:
@@ -97,6 +113,8 @@ def _parse(values: dict[str, Any]) -> ModelConfig:
         hidden=_count(values, "hidden", 1),
         layers=_count(values, "layers", 1),
         classes=_classes(values["classes"]),
+        protocol=_one_of(values, "protocol", PROTOCOLS),
+        prediction=_count(values, "prediction", 0),
         values=values,
     )
     if not all(0 <= pole < 1 for pole in config.averages):

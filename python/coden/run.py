@@ -8,32 +8,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.fs
 
 from coden.embeddings import Matrix, embedding_matrix, one_chunk, stored_dtype
 from coden.errors import RunError, one_line
 from coden.manifest import (
     ATTEMPTS,
+    TRAININGS,
     CommittedFile,
     Manifest,
     newest_manifest,
-    open_checked,
-    open_parquet,
     read_parquet,
+    read_schema,
 )
-from coden.model_files import CONFIG, WEIGHTS, ModelFile
 from coden.node_ids import node_ids
 from coden.schedule import Schedule
 from coden.sequence import FileRows, Sequence, gather
 from coden.snapshot import Snapshot, laid_over
 from coden.storage import Storage
+from coden.training import Training
 from coden.verification import Verification, verify
 
 if TYPE_CHECKING:
     from coden.model import Model
 
 SCHEDULE = "schedule.parquet"
-MODEL_FOLDER = "model"
+NODES = "state/nodes.parquet"
 
 
 def load(location: str | os.PathLike[str], *, filesystem: pa.fs.FileSystem | None = None) -> "Run":
@@ -57,14 +58,18 @@ def load(location: str | os.PathLike[str], *, filesystem: pa.fs.FileSystem | Non
 
 
 class Run:
-    """Made by `load`. Reads files when they are asked for, and keeps only the schedule."""
+    """Made by `load`. Reads files when they are asked for.
+
+    Keeps the schedule, and the tables of the training once they were asked for.
+    """
 
     def __init__(self, storage: Storage, manifest: Manifest):
         self._storage, self._manifest = storage, manifest
-        table = self._table(SCHEDULE)
-        if table is None:
+        file = manifest.files.get(SCHEDULE)
+        if file is None:
             raise RunError(f"'{storage.name}' has no snapshots: coden embed writes them")
-        self._schedule = Schedule(table, storage.path(SCHEDULE))
+        self._schedule = Schedule(read_parquet(storage, file), storage.path(SCHEDULE))
+        self._training = Training(storage, manifest.files, manifest.settings)
 
     @property
     def schedule(self) -> pa.Table:
@@ -88,12 +93,25 @@ class Run:
     @property
     def predictions(self) -> pa.Table | None:
         """One row per labelled node and prediction time; None before training."""
-        return self._table("predictions.parquet")
+        return self._training.predictions
 
     @property
     def metrics(self) -> pa.Table | None:
         """One row per training run and prediction time; None before training."""
-        return self._table("metrics.parquet")
+        return self._training.metrics
+
+    @property
+    def forecast(self) -> pa.Table | None:
+        """What `coden predict` has said of times after the training; None before it."""
+        return self._training.forecast
+
+    @property
+    def trainings(self) -> dict[str, Training]:
+        """The earlier trainings that the run has kept, by name, oldest first."""
+        return {
+            name: Training(self._storage, self._manifest.files, settings, f"{TRAININGS}{name}/")
+            for name, settings in self._manifest.trainings.items()
+        }
 
     def snapshot(self, number: int, *, keep_precision: bool = False) -> Snapshot:
         """A snapshot by its number; float32, or as it was written with `keep_precision`."""
@@ -119,7 +137,9 @@ class Run:
     ) -> Sequence:
         """The embeddings of some nodes (a list or array of ids) over some or all snapshots.
 
-        An id that no snapshot has is masked everywhere. Holds one decoded file beside the result.
+        An id that no snapshot has is masked everywhere. Features alone put a node into every
+        snapshot: `seen` says from when on it has had an event. Holds one decoded file beside the
+        result.
         """
         numbers = self._schedule.numbers if snapshots is None else snapshots
         plan = [self._schedule.snapshot(number) for number in numbers]
@@ -131,7 +151,8 @@ class Run:
             table = self._read(number)
             return FileRows(one_chunk(table["node"]), self._matrix(table, number, dtype))
 
-        return gather(ids, plan, np.zeros((len(ids), len(plan), self.dim), dtype), read)
+        embeddings = np.zeros((len(ids), len(plan), self.dim), dtype)
+        return gather(ids, plan, embeddings, self._first_events(ids), read)
 
     def snapshots_until(self, prediction: int) -> list[int]:
         """Numbers of the snapshots that a prediction may use; the last is at its time."""
@@ -140,9 +161,7 @@ class Run:
 
     def model(self) -> "Model":
         """The trained model, as a module of PyTorch; needs torch and safetensors."""
-        from coden.model import read_model
-
-        return read_model(self._model_file(CONFIG), self._model_file(WEIGHTS))
+        return self._training.model()
 
     def verify(self) -> Verification:
         """Recheck every file of the newest manifest: size, and xxh3 with the package xxhash."""
@@ -156,10 +175,9 @@ class Run:
         if not len(self._schedule):
             raise RunError(f"'{self._storage.name}' has no snapshots yet")
         path = _snapshot_path(self._schedule.numbers[0])
-        with open_parquet(self._storage, self._committed(path)) as parquet:
-            metadata, schema = parquet.metadata.metadata or {}, parquet.schema_arrow
+        schema = read_schema(self._storage, self._committed(path))
         try:
-            dim = int(metadata[b"coden.dim"])
+            dim = int((schema.metadata or {})[b"coden.dim"])
             return _Columns(dim, schema.field("node").type, stored_dtype(schema))
         except (KeyError, ValueError) as error:
             where = self._storage.path(path)
@@ -171,6 +189,12 @@ class Run:
         if "node" not in table.column_names:
             raise RunError(f"'{self._storage.path(path)}' is not a snapshot: no column node")
         return table
+
+    def _first_events(self, ids: pa.Array) -> pa.Array:
+        """Time of the first event of each node; null where it has none."""
+        nodes = read_parquet(self._storage, self._committed(NODES), ["node", "first_event"])
+        places = pc.index_in(ids, value_set=one_chunk(nodes["node"]))
+        return one_chunk(nodes["first_event"]).take(places)
 
     def _matrix(self, table: pa.Table, number: int, dtype: npt.DTypeLike) -> Matrix:
         try:
@@ -184,18 +208,6 @@ class Run:
         if file is None:
             raise RunError(f"'{self._storage.path(path)}' is not committed: no manifest names it")
         return file
-
-    def _model_file(self, name: str) -> ModelFile:
-        path = f"{MODEL_FOLDER}/{name}"
-        file = self._manifest.files.get(path)
-        if file is None:
-            raise RunError(f"'{self._storage.name}' has no model: coden train writes it")
-        with open_checked(self._storage, file) as handle:
-            return ModelFile(self._storage.path(path), handle.read())
-
-    def _table(self, path: str) -> pa.Table | None:
-        file = self._manifest.files.get(path)
-        return None if file is None else read_parquet(self._storage, file)
 
 
 class _Columns(NamedTuple):

@@ -32,7 +32,12 @@ class Sequence:
     embeddings: Matrix
     """len(nodes) x len(snapshots) x dim; zeros where a node is not there."""
     mask: Mask
-    """len(nodes) x len(snapshots); true where the node is there."""
+    """len(nodes) x len(snapshots); true where the snapshot has the node."""
+    seen: Mask
+    """len(nodes) x len(snapshots); true where the node has had an event by then.
+
+    A node with a row in the features is in every snapshot, also before its first event.
+    """
 
     def torch(self) -> tuple["torch.Tensor", "torch.Tensor"]:
         """Embeddings and mask as tensors that share their memory."""
@@ -52,9 +57,16 @@ class FileRows(NamedTuple):
 
 
 def gather(
-    nodes: pa.Array, plan: list[Planned], embeddings: Matrix, read: Callable[[int], FileRows]
+    nodes: pa.Array,
+    plan: list[Planned],
+    embeddings: Matrix,
+    first_events: pa.Array,
+    read: Callable[[int], FileRows],
 ) -> Sequence:
-    """Fill `embeddings`, zeros in the shape of the result; `read` decodes a snapshot's file."""
+    """Fill `embeddings`, zeros in the shape of the result; `read` decodes a snapshot's file.
+
+    `first_events` is the time of each node's first event, null where it has none.
+    """
     mask = np.zeros((len(nodes), len(plan)), np.bool_)
     base = _BaseRows(nodes, read)
     for place, planned in enumerate(plan):
@@ -66,7 +78,11 @@ def gather(
             embeddings[there, place] = values[there]
             mask[:, place] |= there
     times = np.array([planned.time for planned in plan], np.int64)
-    return Sequence(nodes, [planned.number for planned in plan], times, embeddings, mask)
+    had_events = pc.is_valid(first_events).to_numpy(zero_copy_only=False)
+    first = pc.fill_null(first_events, 0).to_numpy()
+    seen = had_events[:, None] & (first[:, None] <= times)
+    numbers = [planned.number for planned in plan]
+    return Sequence(nodes, numbers, times, embeddings, mask, seen)
 
 
 class _BaseRows:

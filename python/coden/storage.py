@@ -27,6 +27,21 @@ class Storage:
                 reason = one_line(error).replace(text, self.name)
                 raise RunError(f"'{self.name}' cannot be opened: {reason}") from None
 
+    def check_inside(self, name: str) -> None:
+        """Refuse a file of the run that is a symbolic link, or lies behind one.
+
+        A run has its files in its own folder: nothing elsewhere is taken for a part of it.
+        """
+        folder = _local_folder(self._filesystem, self._root)
+        parts = name.split("/")
+        for end in range(1, len(parts) + 1) if folder is not None else []:
+            step = "/".join(parts[:end])
+            if os.path.islink(f"{folder}/{step}"):
+                raise RunError(
+                    f"'{self.path(step)}' is a symbolic link; a run has its files in its own "
+                    "folder: put the file or folder itself there"
+                )
+
     def path(self, name: str) -> str:
         """How messages call a file of the run."""
         return f"{self.name.rstrip('/')}/{name}"
@@ -48,6 +63,13 @@ class Storage:
             return None
         except OSError as error:
             raise RunError(f"'{self.path(name)}' cannot be opened: {one_line(error)}") from None
+
+
+def _local_folder(filesystem: Any, root: str) -> str | None:
+    """Where a place in a file system is on this machine; None where it is elsewhere."""
+    if isinstance(filesystem, pa.fs.SubTreeFileSystem):
+        return _local_folder(filesystem.base_fs, f"{filesystem.base_path.rstrip('/')}/{root}")
+    return root if isinstance(filesystem, pa.fs.LocalFileSystem) else None
 
 
 def _is_uri(text: str) -> bool:

@@ -29,6 +29,11 @@ constexpr std::pair<ModelKind, const char*> kModels[] = {{ModelKind::kCoden, "co
 constexpr std::pair<GateKind, const char*> kGates[] = {{GateKind::kChannel, "channel"},
                                                        {GateKind::kInput, "input"}};
 
+constexpr std::pair<Protocol, const char*> kProtocols[] = {
+    {Protocol::kShared, "shared"},
+    {Protocol::kEach, "each"},
+    {Protocol::kRolling, "rolling"}};
+
 template <typename Enum, std::size_t kSize>
 const char* NameOf(const std::pair<Enum, const char*> (&names)[kSize], Enum value) {
   return std::find_if(std::begin(names), std::end(names),
@@ -153,6 +158,7 @@ std::string ToJson(const ModelConfig& config) {
       {"classes", ClassesToJson(*config.classes)},
       {"run", config.run},
       {"seed", config.seed},
+      {"protocol", NameOf(kProtocols, options.protocol)},
       {"prediction", config.prediction},
       {"best_epoch", config.best_epoch},
       {"validate_micro_f1", config.validate_micro_f1},
@@ -173,7 +179,8 @@ arrow::Result<ModelConfig> ModelConfigFromJson(const std::string& text,
     ModelConfig config;
     TrainOptions& options = config.options;
     if (!Find(kModels, json.at("model"), &options.model) ||
-        !Find(kGates, json.at("gate"), &options.gate)) {
+        !Find(kGates, json.at("gate"), &options.gate) ||
+        !Find(kProtocols, json.at("protocol"), &options.protocol)) {
       return damaged("this version does not know its model");
     }
     config.embedding = JsonField(json, "embedding");

@@ -34,6 +34,7 @@ class HandmadeRun:
         self.folder, self.dim, self.layout, self.dtype = folder, dim, layout, dtype
         self.node_type = pa.int64()
         self.schedule = []
+        self.first_events = {}
         self.files = {}
         self.commits = 0
 
@@ -62,6 +63,8 @@ class HandmadeRun:
         table = pa.table({"node": ids, **embedding_columns(values, self.layout)})
         table = table.replace_schema_metadata({"coden.dim": str(self.dim)})
         self.write(self.path(number), table, **options)
+        for node in nodes:
+            self.first_events.setdefault(node, 100 + 10 * number)
         self.schedule.append(
             {
                 "snapshot": number,
@@ -72,13 +75,18 @@ class HandmadeRun:
             }
         )
 
-    def commit(self, columns=("snapshot", "prediction", "at_prediction", "time", "base")):
+    def commit(
+        self, columns=("snapshot", "prediction", "at_prediction", "time", "base"), trainings=()
+    ):
         table = pa.Table.from_pylist(self.schedule).select(list(columns))
         self.write("schedule.parquet", table)
-        self.publish()
+        nodes = pa.array(self.first_events.keys(), self.node_type)
+        events = pa.array(self.first_events.values(), pa.int64())
+        self.write("state/nodes.parquet", pa.table({"node": nodes, "first_event": events}))
+        self.publish(trainings)
         return self.folder
 
-    def publish(self, **changes):
+    def publish(self, trainings=(), **changes):
         self.commits += 1
         part = {
             "name": "embed",
@@ -89,7 +97,7 @@ class HandmadeRun:
             "files": list(self.files.values()),
         }
         manifest = {"format_version": 3, "coden": "0.1.0", "number": self.commits}
-        manifest |= {"parts": [part], **changes}
+        manifest |= {"parts": [part, *trainings], **changes}
         (self.folder / "_coden").mkdir(exist_ok=True)
         write_sealed(self.manifest(), manifest)
 

@@ -168,11 +168,11 @@ def test_a_commit_while_files_are_verified(made, monkeypatch):
 
     monkeypatch.setattr(coden.storage.Storage, "open", commit_before)
     result = run.verify()
-    assert result.ok and result.files == 4
+    assert result.ok and result.files == 5
 
 
 def test_verify_takes_the_newest_manifest(made):
     run = coden.load(made.folder)
     made.add([1], [[5]])
     made.commit()
-    assert run.verify().files == 3
+    assert run.verify().files == 4

@@ -3,6 +3,7 @@
 import coden
 import numpy as np
 import pyarrow as pa
+import pyarrow.fs
 import pytest
 from handmade_run import HandmadeRun
 
@@ -58,6 +59,33 @@ def test_paths_stay_below_the_run(made, path, key):
     made.files["schedule.parquet"][key] = path
     made.publish()
     assert "path leaves the run" in error(coden.load, made.folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["schedule.parquet", "_coden", "_coden/manifest-000001.json", "snapshots"]
+)
+@pytest.mark.parametrize("below", [False, True], ids=["path", "file system"])
+def test_links_inside_a_run_are_refused(made, tmp_path, name, below):
+    elsewhere = tmp_path / "elsewhere"
+    (made.folder / name).rename(elsewhere)
+    (made.folder / name).symlink_to(elsewhere)
+    system = pa.fs.SubTreeFileSystem(str(tmp_path), pa.fs.LocalFileSystem()) if below else None
+    place = "run" if below else made.folder
+    read = error(lambda: coden.load(place, filesystem=system).snapshot(0))
+    assert read.startswith(f"'{place}/{name}' is a symbolic link; a run has its files in its own")
+
+
+def test_a_link_to_a_run_is_followed(made, tmp_path):
+    (tmp_path / "link").symlink_to(made.folder)
+    assert coden.load(tmp_path / "link").snapshot(0).nodes.to_pylist() == [1, 2]
+
+
+def test_a_link_is_not_verified(made, tmp_path):
+    run = coden.load(made.folder)
+    (made.folder / made.path(0)).rename(tmp_path / "file")
+    (made.folder / made.path(0)).symlink_to(tmp_path / "file")
+    (problem,) = run.verify().problems
+    assert "is a symbolic link" in problem
 
 
 def test_a_run_without_snapshots(made):

@@ -61,6 +61,24 @@ def test_predictions_of_a_run(tmp_path, kind, gate, averages, classes):
     assert model.predict(run, 1, []).num_rows == 0
 
 
+@pytest.mark.parametrize(
+    ("protocol", "last", "refused", "given"),
+    [("each", 2, [1], [2]), ("rolling", 1, [1], [2]), ("shared", 2, [], [1, 2])],
+)
+def test_a_model_does_not_predict_what_it_has_learnt_after(
+    tmp_path, protocol, last, refused, given
+):
+    made = HandmadeModel()
+    made.config |= {"protocol": protocol, "prediction": last}
+    run = run_with(made, tmp_path)
+    for prediction in refused:
+        with pytest.raises(coden.RunError, match=f"has learnt from labels up to prediction {last}"):
+            run.model().predict(run, prediction)
+        assert run.model().predict(run, prediction, allow_future=True).num_rows == 3
+    for prediction in given:
+        assert run.model().predict(run, prediction).num_rows == 3
+
+
 def test_many_nodes_are_taken_in_parts(tmp_path, monkeypatch):
     run = run_with(HandmadeModel(), tmp_path)
     whole = run.model().predict(run, 2)

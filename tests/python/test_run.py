@@ -5,6 +5,7 @@ import weakref
 
 import coden
 import coden.run
+import coden.storage
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -147,7 +148,11 @@ def test_a_sequence_holds_one_decoded_file(tmp_path, monkeypatch):
     run = coden.load(made.commit())
     decoded = []
 
-    def read(storage, file):
+    read_file = coden.run.read_parquet
+
+    def read(storage, file, columns=None):
+        if columns is not None:
+            return read_file(storage, file, columns)
         assert not any(values() is not None for values in decoded), "held while the next is read"
         values = np.arange(6, dtype=np.float32).reshape(2, 3)
         table = pa.table({"node": [1, 2], **embedding_columns(values)})
@@ -190,3 +195,137 @@ def test_predictions_and_metrics_where_they_are_committed(small):
     small.commit()
     run = coden.load(small.folder)
     assert run.predictions.equals(table) and run.metrics is None
+
+
+def test_tables_of_the_training_are_read_once(small, monkeypatch):
+    table = pa.table({"node": [1], "predicted": [2]})
+    for name in ["predictions", "metrics", "forecast"]:
+        small.write(f"{name}.parquet", table)
+    small.commit()
+    run = coden.load(small.folder)
+    for name in ["predictions", "metrics", "forecast"]:
+        assert getattr(run, name).equals(table)
+        (small.folder / f"{name}.parquet").unlink()
+        assert getattr(run, name) is getattr(run, name)
+
+
+def test_a_forecast_where_it_is_committed(small):
+    assert coden.load(small.commit()).forecast is None
+    table = pa.table({"node": [1], "predicted": [2]})
+    small.write("forecast.parquet", table)
+    assert coden.load(small.commit()).forecast.equals(table)
+
+
+def test_earlier_trainings(small):
+    table = pa.table({"node": [1], "predicted": [2]})
+    small.write("trainings/coden-1/predictions.parquet", table)
+    training = {"name": "trainings/coden-1", "files": list(small.files.values())[-1:]}
+    del small.files["trainings/coden-1/predictions.parquet"]
+    small.write("predictions.parquet", pa.table({"node": [3], "predicted": [4]}))
+    small.commit(trainings=[training | {"parameters": "train.model = coden\n"}])
+    run = coden.load(small.folder)
+    assert "train.model" not in run.settings
+    assert list(run.trainings) == ["coden-1"]
+    earlier = run.trainings["coden-1"]
+    assert earlier.predictions.equals(table) and earlier.forecast is None
+    assert earlier.settings == {"train.model": "coden"}
+    assert run.predictions["node"].to_pylist() == [3]
+    assert repr(earlier) == f"<coden.Training '{small.folder}/trainings/coden-1/'>"
+
+
+class Counting:
+    """A file system that counts the bytes that are read of each file."""
+
+    def __init__(self, monkeypatch):
+        self.read = {}
+        look = coden.storage.Storage.open
+
+        def open_counting(storage, name):
+            handle = look(storage, name)
+            return handle if handle is None else pa.PythonFile(Counted(handle, name, self.read))
+
+        monkeypatch.setattr(coden.storage.Storage, "open", open_counting)
+
+
+class Counted:
+    def __init__(self, handle, name, read):
+        self.handle, self.name, self.counts = handle, name, read
+        self.closed = False
+
+    def read(self, size=-1):
+        content = self.handle.read(size)
+        self.counts[self.name] = self.counts.get(self.name, 0) + len(content)
+        return content
+
+    def seek(self, *where):
+        return self.handle.seek(*where)
+
+    def tell(self):
+        return self.handle.tell()
+
+    def size(self):
+        return self.handle.size()
+
+    def seekable(self):
+        return True
+
+    def readable(self):
+        return True
+
+    def writable(self):
+        return False
+
+    def close(self):
+        self.closed = True
+        self.handle.close()
+
+
+def test_a_file_is_read_once(small, monkeypatch):
+    folder = small.commit()
+    counted = Counting(monkeypatch)
+    coden.load(folder).snapshot(1)
+    for name in ["schedule.parquet", small.path(1)]:
+        assert counted.read[name] == (folder / name).stat().st_size
+
+
+def test_the_width_is_read_from_a_footer(tmp_path, monkeypatch):
+    made = HandmadeRun(tmp_path)
+    made.add(list(range(50_000)), np.random.default_rng(1).random((50_000, 3)))
+    folder = made.commit()
+    counted = Counting(monkeypatch)
+    assert coden.load(folder).dim == 3
+    assert counted.read[made.path(0)] < (folder / made.path(0)).stat().st_size / 4
+
+
+def test_nodes_with_features_alone_are_there_but_not_seen(tmp_path):
+    made = HandmadeRun(tmp_path, dim=1)
+    made.add([1, 2, 3], [[1], [2], [3]])
+    made.add([1, 2, 3], [[1], [2], [3]])
+    made.add([1, 2, 3], [[1], [2], [3]])
+    made.first_events = {1: 100, 2: 110, 3: None}
+    sequence = coden.load(made.commit()).sequence([3, 2, 1, 9])
+    assert sequence.mask.tolist() == [[True] * 3, [True] * 3, [True] * 3, [False] * 3]
+    assert sequence.seen.tolist() == [
+        [False] * 3,
+        [False, True, True],
+        [True] * 3,
+        [False] * 3,
+    ]
+
+
+def test_seen_is_from_the_first_event_on(tmp_path):
+    """A run of the program whose features name all nodes: the log says when each comes."""
+    features = tmp_path / "features.parquet"
+    ids = list(range(1009))
+    pq.write_table(pa.table({"node": ids, "x": [[float(i), 1.0] for i in ids]}), features)
+    folder = embed(tmp_path, "--input.random_features", "0", "--input.features", features)
+    log = pq.read_table(tmp_path / "edges.parquet").to_pydict()
+    first = {}
+    for end in ["src", "dst"]:
+        for node, time in zip(log[end], log["time"], strict=True):
+            first[node] = min(time, first.get(node, time))
+    sequence = coden.load(folder).sequence(ids)
+    assert sequence.mask.all()
+    expected = [[first.get(node, np.inf) <= time for time in sequence.times] for node in ids]
+    assert sequence.seen.tolist() == expected
+    assert 0 < sequence.seen[:, 0].sum() < sequence.seen[:, -1].sum() < len(ids)

@@ -64,6 +64,7 @@ class HandmadeModel:
             "hidden": hidden,
             "layers": layers,
             "classes": list(classes),
+            "protocol": "shared",
             "prediction": 4,
             "run": 0,
             "seed": 1,

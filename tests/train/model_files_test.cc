@@ -13,6 +13,7 @@ ModelConfig MakeConfig() {
   ModelConfig config;
   config.options.model = ModelKind::kCodenR;
   config.options.gate = GateKind::kInput;
+  config.options.protocol = Protocol::kRolling;
   config.options.averages = {0.5, 0.95};
   config.options.label_columns = 5;
   config.options.label_alphas = {0.2, 0.5};
