@@ -50,6 +50,9 @@ class CountingStore final : public RunStore {
   arrow::Status Move(std::string_view, std::string_view) override {
     return arrow::Status::OK();
   }
+  arrow::Status Copy(std::string_view, std::string_view) override {
+    return arrow::Status::OK();
+  }
   arrow::Status Remove(std::string_view) override { return arrow::Status::OK(); }
   arrow::Result<bool> CreateNew(std::string_view, std::string_view) override {
     return true;

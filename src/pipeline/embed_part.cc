@@ -12,6 +12,7 @@
 #include "coden/version.h"
 #include "pipeline/checkpointer_internal.h"
 #include "pipeline/embed_part_internal.h"
+#include "pipeline/kept_trainings_internal.h"
 #include "pipeline/scheduled_run_internal.h"
 #include "pipeline/slice_work_internal.h"
 
@@ -49,9 +50,11 @@ class EmbedPart {
                           RunSchedulePass(settings_, inputs_, context_));
     schedule_ = pass.schedule;
     ARROW_RETURN_NOT_OK(Plan(pass.progress));
-    ARROW_RETURN_NOT_OK(Withdraw(
-        store_, {kEmbedPart, kTrainPart, kTrainingPart, kPredictPart}, manifest_));
-    ARROW_RETURN_NOT_OK(Recover(store_, manifest_));
+    ARROW_RETURN_NOT_OK(KeepEarlierTraining());
+    ARROW_RETURN_NOT_OK(Withdraw(store_, {kEmbedPart, kTrainingPart}, manifest_));
+    // Of a run of which no manifest could be read.
+    ARROW_RETURN_NOT_OK(RemoveUnnamedOutputs(store_, *manifest_));
+    ARROW_RETURN_NOT_OK(NoteOtherFiles());
     ARROW_RETURN_NOT_OK(RemoveSlicesBut(store_, {}, {}));
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
     return EmbedRest({});
@@ -88,6 +91,29 @@ class EmbedPart {
                           });
     });
     manifest_->Replace(std::move(part));
+  }
+
+  // Its model and forecast outlive the snapshots that it was made from.
+  arrow::Status KeepEarlierTraining() {
+    if (manifest_->Find(kTrainPart) == nullptr) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(store_.Remove(RunLayout::kSuccess));
+    Manifest next = *manifest_;
+    ARROW_ASSIGN_OR_RAISE(const std::string note, KeepTraining(store_, &next));
+    ARROW_RETURN_NOT_OK(Commit(store_, std::move(next), manifest_));
+    context_.progress->Note(note);
+    return arrow::Status::OK();
+  }
+
+  // What other programs have put beside the snapshots that are now made anew, such as the
+  // log of a table.
+  arrow::Status NoteOtherFiles() const {
+    ARROW_ASSIGN_OR_RAISE(const auto others, store_.List(RunLayout::kSnapshots));
+    if (others.empty()) return arrow::Status::OK();
+    context_.progress->Note(
+        "files in `snapshots/` that this program has not written are "
+        "kept, and may describe the earlier snapshots: '" +
+        store_.Show(others.front()) + "'" + (others.size() > 1 ? " and others" : ""));
+    return arrow::Status::OK();
   }
 
   arrow::Status OpenEarlier(const PartRecord& existing, bool verify_log) {

@@ -13,6 +13,7 @@
 #include "coden/store/run_layout.h"
 #include "coden/store/run_lock.h"
 #include "pipeline/embed_part_internal.h"
+#include "pipeline/kept_trainings_internal.h"
 #include "pipeline/run_setup_internal.h"
 #include "pipeline/saved_settings_internal.h"
 #include "pipeline/train_part_internal.h"
@@ -66,8 +67,8 @@ arrow::Result<Manifest> LoadAndRecover(RunStore& store, const RunRequest& reques
       return loaded.status();
     ARROW_ASSIGN_OR_RAISE(none.number, NewestManifest(store));
   } else if (!rebuilds) {
-    ARROW_ASSIGN_OR_RAISE(const bool loose, HasLooseFiles(store, none));
-    if (loose) {
+    ARROW_ASSIGN_OR_RAISE(const auto unnamed, UnnamedOutputs(store, none));
+    if (!unnamed.empty()) {
       return CorruptionError("'", store.Show(),
                              "' has files of a run, but no manifest that names them; "
                              "restore `_coden/`, or rebuild the run with --force");
@@ -123,6 +124,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
                         OpenForWriting(settings.run.directory, request.goal));
   ARROW_ASSIGN_OR_RAISE(const auto lock, RunLock::Take(*store));
   ARROW_ASSIGN_OR_RAISE(Manifest manifest, LoadAndRecover(*store, request));
+  ARROW_RETURN_NOT_OK(ForgetRemovedTrainings(*store, context, &manifest));
   ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
   const int number_before = manifest.number;
   const PartRecord* embedded = manifest.Find(kEmbedPart);

@@ -15,6 +15,7 @@
 #include "coden/version.h"
 #include "pipeline/saved_settings_internal.h"
 #include "pipeline/tensorboard_files_internal.h"
+#include "report/page_frame_internal.h"
 
 namespace coden {
 
@@ -75,6 +76,16 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
     ARROW_ASSIGN_OR_RAISE(inputs.work, ReadParquetFile(*store, *work));
   }
   ARROW_ASSIGN_OR_RAISE(const std::string page, HtmlReport(inputs));
+  ARROW_ASSIGN_OR_RAISE(const auto size, store->Size(RunLayout::kReport));
+  if (size) {
+    ARROW_ASSIGN_OR_RAISE(const std::string there, store->ReadText(RunLayout::kReport));
+    if (!IsOwnPage(there)) {
+      context.progress->Note("'" + store->Show(RunLayout::kReport) +
+                             "' is not a report of this program and is kept; move it to "
+                             "another folder and call `coden report`");
+      return arrow::Status::OK();
+    }
+  }
   ARROW_RETURN_NOT_OK(store->WriteText(RunLayout::kReport, page));
   context.progress->Note("report: " + store->Show(RunLayout::kReport));
   return arrow::Status::OK();

@@ -20,6 +20,8 @@ namespace {
 
 using EventsByRun = std::map<std::int64_t, std::vector<ScalarEvent>>;
 
+constexpr std::string_view kEventsFile = "/events.out.tfevents.coden";
+
 double Now() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(since).count();
@@ -98,14 +100,16 @@ arrow::Status WriteTensorboardFiles(RunStore& store, const Manifest& manifest) {
   AddEpochs(text, &runs);
   ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, *metrics));
   ARROW_RETURN_NOT_OK(AddMetrics(*table, &runs));
-  // Files of an earlier training would be drawn as well.
+  // Those of an earlier training would be drawn as well. Other files are the user's.
   ARROW_ASSIGN_OR_RAISE(const auto names, store.List(RunLayout::kTensorboard));
-  for (const std::string& name : names) ARROW_RETURN_NOT_OK(store.Remove(name));
+  for (const std::string& name : names) {
+    if (name.ends_with(kEventsFile)) ARROW_RETURN_NOT_OK(store.Remove(name));
+  }
   for (const auto& [run, events] : runs) {
-    ARROW_RETURN_NOT_OK(store.WriteText(std::string(RunLayout::kTensorboard) + "/run-" +
-                                            std::to_string(run) +
-                                            "/events.out.tfevents.coden",
-                                        TensorboardEvents(events)));
+    const std::string folder =
+        std::string(RunLayout::kTensorboard) + "/run-" + std::to_string(run);
+    ARROW_RETURN_NOT_OK(
+        store.WriteText(folder + std::string(kEventsFile), TensorboardEvents(events)));
   }
   return arrow::Status::OK();
 }

@@ -6,11 +6,27 @@
 #include "coden/report/printable.h"
 #include "coden/store/commit.h"
 #include "coden/store/run_layout.h"
+#include "coden/store/sealed_text.h"
 #include "coden/version.h"
 #include "pipeline/id_checks_internal.h"
+#include "pipeline/kept_trainings_internal.h"
 #include "pipeline/train_ranks_internal.h"
 
 namespace coden {
+
+namespace {
+
+// The settings of a training without those of the place and the machine: equal trainings
+// give equal bytes.
+std::string ResultSettingsIni(const Settings& settings) {
+  Settings saved = settings;
+  saved.run = {};
+  saved.run.seed = settings.run.seed;
+  saved.report = {};
+  return SealIni(MaskCredentials(ToIni(saved)));
+}
+
+}  // namespace
 
 arrow::Status CheckSnapshots(const RunStore& store, const Settings& settings,
                              const Fingerprints& prints, const PartRecord* embedded) {
@@ -70,10 +86,22 @@ arrow::Status TrainPart::Run(const TrainStage& train, std::string saved,
   part.notes.insert(part.notes.end(), summary.notes.begin(), summary.notes.end());
   part.counts = counts;
   part.files = std::move(summary.files);
+  ARROW_ASSIGN_OR_RAISE(
+      part.files.emplace_back(),
+      store_.StageText(RunLayout::kModelSettings, ResultSettingsIni(settings_)));
   Manifest next = *manifest_;
+  const PartRecord* earlier = next.Find(kTrainPart);
+  if (earlier != nullptr && !IsRepeated(*earlier, part)) {
+    ARROW_ASSIGN_OR_RAISE(std::string note, KeepTraining(store_, &next));
+    context_.progress->Note(note);
+    part.notes.push_back(std::move(note));
+  }
   next.Replace(std::move(part));
   next.Drop(kTrainingPart);
-  next.Drop(kPredictPart);  // by the model before
+  for (const std::string& name : DropRepeated(&next)) {
+    context_.progress->Note("the new training repeats '" + name +
+                            "', which is not kept twice");
+  }
   return Commit(store_, std::move(next), manifest_);
 }
 

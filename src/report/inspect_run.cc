@@ -51,6 +51,39 @@ ResultsTable PartsTable(const Manifest& manifest) {
   return table;
 }
 
+// Earlier trainings with what is left of them: `coden verify` finds what is missing.
+arrow::Result<ResultsTable> TrainingsTable(const RunStore& store,
+                                           const Manifest& manifest) {
+  ResultsTable table;
+  table.title = "Earlier trainings";
+  table.columns = {{"training", "training"},
+                   {"files", "files", ColumnType::kInteger},
+                   {"bytes", "bytes", ColumnType::kInteger},
+                   {"micro_f1", "Micro-F1 %", ColumnType::kPercent},
+                   {"forecast_rows", "forecast rows", ColumnType::kInteger}};
+  for (const PartRecord& training : manifest.trainings) {
+    std::int64_t bytes = 0;
+    for (const FileRecord& file : training.files) bytes += file.size;
+    const auto find = [&](std::string_view name) {
+      return training.FindFile(RunLayout::OfTraining(training.name, name));
+    };
+    Cell score;
+    if (const FileRecord* file = find(RunLayout::kMetrics)) {
+      ARROW_ASSIGN_OR_RAISE(const auto size, store.Size(file->path));
+      if (size) {
+        ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(store, *file));
+        ARROW_ASSIGN_OR_RAISE(const auto summary, SummarizeMicroF1(*metrics));
+        score = summary.average.micro_f1;
+      }
+    }
+    Cell forecast;
+    if (const FileRecord* file = find(RunLayout::kForecast)) forecast = file->rows;
+    table.rows.push_back({training.name, static_cast<std::int64_t>(training.files.size()),
+                          bytes, score, forecast});
+  }
+  return table;
+}
+
 ResultsTable NotesTable(const Manifest& manifest) {
   ResultsTable table;
   table.key = "notes";
@@ -103,6 +136,9 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
               ColumnType::kPercent);
   }
   Tables tables = {facts.Take(), PartsTable(manifest)};
+  if (!manifest.trainings.empty()) {
+    ARROW_ASSIGN_OR_RAISE(tables.emplace_back(), TrainingsTable(*store, manifest));
+  }
   if (ResultsTable notes = NotesTable(manifest); !notes.rows.empty()) {
     tables.push_back(std::move(notes));
   }

@@ -27,6 +27,7 @@ void AddFacts(Markup& page, const std::vector<NamedText>& facts) {
 void AddPageHead(Markup& page, std::string_view title) {
   page.Raw("<!DOCTYPE html>\n").Open("html", {{"lang", "en"}}).Line();
   page.Open("head").Void("meta", {{"charset", "utf-8"}}).Line();
+  page.Void("meta", {{"name", "generator"}, {"content", "coden"}}).Line();
   page.Void("meta",
             {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   // Nothing is fetched, and no script runs but the two of the program, whatever a value
@@ -48,6 +49,10 @@ void AddPageHead(Markup& page, std::string_view title) {
       "Charts are drawn by a script, which is off; the numbers of each are in the table "
       "below its heading.");
   page.Close().Close().Line();
+}
+
+bool IsOwnPage(std::string_view html) {
+  return html.find("<meta name=\"generator\" content=\"coden\">") != html.npos;
 }
 
 std::string FinishPage(Markup& page) {

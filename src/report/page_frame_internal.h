@@ -12,6 +12,9 @@ namespace coden {
 /// Start a page: head with its policy and style, and the body, which stays open.
 void AddPageHead(Markup& page, std::string_view title);
 
+/// Whether a page is one that this program has written.
+bool IsOwnPage(std::string_view html);
+
 /// End a page: the scripts that draw its charts, and everything that is open.
 std::string FinishPage(Markup& page);
 

@@ -5,6 +5,11 @@
 //     move    _coden/stage/N+1/x -> x    redo: may be done again by whoever comes next
 //     remove  what manifest N named and N+1 does not
 //
+// A run directory may also hold files of the user: a table log, notes, an exported model.
+// So only files that a manifest has named are removed, and a file is never put in the
+// place of one that is not the run's. An object store has snapshots under their final
+// names before a manifest names them; the schedule that is committed before says which.
+//
 // The manifest is published before the files are moved, because a file like
 // schedule.parquet is replaced: were it moved first, a process killed in between would
 // leave the old manifest beside the new file. Here a manifest says where each of its
@@ -31,40 +36,57 @@ constexpr int kManifestsKept = 2;
 
 std::set<std::string, std::less<>> NamesOf(const Manifest& manifest) {
   std::set<std::string, std::less<>> names;
-  for (const PartRecord& part : manifest.parts) {
-    for (const FileRecord& file : part.files) names.insert(file.path);
-  }
+  for (const FileRecord& file : manifest.AllFiles()) names.insert(file.path);
   return names;
 }
 
 arrow::Status MoveStaged(RunStore& store, Manifest* manifest) {
-  for (PartRecord& part : manifest->parts) {
-    for (FileRecord& file : part.files) {
-      if (file.staged.empty()) continue;
-      ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(file));
-      if (place != file.path) ARROW_RETURN_NOT_OK(store.Move(place, file.path));
-      file.staged.clear();
+  for (std::vector<PartRecord>* parts : {&manifest->parts, &manifest->trainings}) {
+    for (PartRecord& part : *parts) {
+      for (FileRecord& file : part.files) {
+        if (file.staged.empty()) continue;
+        ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(file));
+        if (place != file.path) ARROW_RETURN_NOT_OK(store.Move(place, file.path));
+        file.staged.clear();
+      }
     }
   }
   return arrow::Status::OK();
 }
 
-// Whether a run makes files of this name, so that one nobody names may be removed.
-bool IsOutput(std::string_view name) {
-  for (const std::string_view folder :
-       {RunLayout::kSnapshots, RunLayout::kState, RunLayout::kModel, RunLayout::kStage}) {
-    if (name.starts_with(std::string(folder) + "/")) return true;
-  }
-  for (const std::string_view file :
-       {RunLayout::kSchedule, RunLayout::kPredictions, RunLayout::kForecast,
-        RunLayout::kMetrics, RunLayout::kMetricsLog}) {
-    if (name == file) return true;
-  }
-  return false;
+arrow::Status InTheWay(const RunStore& store, std::string_view name) {
+  return UsageError("'", store.Show(name),
+                    "' is not a file of this run, but has the name of one; move it to "
+                    "another folder, or choose another `run.directory`");
 }
 
-// What is wrong with a file of the run; empty where nothing is.
-arrow::Result<std::string> ProblemOf(const RunStore& store, const FileRecord& record) {
+// A file that the commit would put in the place of one that no manifest names.
+arrow::Status CheckPlaces(const RunStore& store, const Manifest& next,
+                          const Manifest& current) {
+  const auto named = NamesOf(current);
+  for (const FileRecord& file : next.AllFiles()) {
+    if (file.staged.empty() || file.staged == file.path || named.contains(file.path))
+      continue;
+    ARROW_ASSIGN_OR_RAISE(const auto size, store.Size(file.path));
+    if (size) return InTheWay(store, file.path);
+  }
+  return arrow::Status::OK();
+}
+
+// Whether an interrupted embedding has put the snapshot of this name into an object
+// store: the schedule that it follows says how many there are to be.
+bool IsSnapshotToCome(const RunStore& store, const Manifest& manifest,
+                      std::string_view name) {
+  const PartRecord* embed = manifest.Find(kEmbedPart);
+  if (store.local() || embed == nullptr || embed->complete) return false;
+  const FileRecord* plan = embed->FindFile(RunLayout::kPlan);
+  const auto number = RunLayout::SnapshotNumber(name);
+  return plan != nullptr && number && *number < plan->rows;
+}
+
+}  // namespace
+
+arrow::Result<std::string> FileProblem(const RunStore& store, const FileRecord& record) {
   ARROW_ASSIGN_OR_RAISE(const std::string place, store.Locate(record));
   ARROW_ASSIGN_OR_RAISE(const auto size, store.Size(place));
   if (!size) return "is missing";
@@ -83,10 +105,9 @@ arrow::Result<std::string> ProblemOf(const RunStore& store, const FileRecord& re
              : "has the checksum " + *found + " in place of " + record.xxh3;
 }
 
-}  // namespace
-
 arrow::Status Commit(RunStore& store, Manifest next, Manifest* current) {
   next.number = current->number + 1;
+  ARROW_RETURN_NOT_OK(CheckPlaces(store, next, *current));
   ARROW_RETURN_NOT_OK(store.SyncStage());
   ARROW_ASSIGN_OR_RAISE(const bool published,
                         store.CreateNew(ManifestName(next.number), ManifestText(next)));
@@ -109,12 +130,14 @@ arrow::Status Commit(RunStore& store, Manifest next, Manifest* current) {
   return arrow::Status::OK();
 }
 
-arrow::Result<bool> HasLooseFiles(const RunStore& store, const Manifest& manifest) {
-  const auto kept = NamesOf(manifest);
-  ARROW_ASSIGN_OR_RAISE(const auto names, store.List({}));
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return IsOutput(name) && !name.starts_with(RunLayout::kStage) && !kept.contains(name);
+arrow::Result<std::vector<std::string>> UnnamedOutputs(const RunStore& store,
+                                                       const Manifest& manifest) {
+  const auto named = NamesOf(manifest);
+  ARROW_ASSIGN_OR_RAISE(auto names, store.List({}));
+  std::erase_if(names, [&](const std::string& name) {
+    return !RunLayout::IsOutput(name) || named.contains(name);
   });
+  return names;
 }
 
 arrow::Status ClearStage(RunStore& store, const Manifest& manifest) {
@@ -125,17 +148,35 @@ arrow::Status ClearStage(RunStore& store, const Manifest& manifest) {
 }
 
 arrow::Status Recover(RunStore& store, Manifest* manifest) {
-  store.StageFor(manifest->number + 1);
   ARROW_RETURN_NOT_OK(MoveStaged(store, manifest));
+  ARROW_RETURN_NOT_OK(ClearStage(store, *manifest));
   store.Expect(manifest->AllFiles());
-  const auto kept = NamesOf(*manifest);
-  ARROW_ASSIGN_OR_RAISE(const auto names, store.List({}));
-  for (const std::string& name : names) {
+  ARROW_ASSIGN_OR_RAISE(const auto commits, store.List(RunLayout::kCommits));
+  for (const std::string& name : commits) {
     const auto number = ManifestNumber(name);
-    const bool old = number && *number <= manifest->number - kManifestsKept;
-    const bool loose = IsOutput(name) && !kept.contains(name);
-    if (old || loose) ARROW_RETURN_NOT_OK(store.Remove(name));
+    if (number && *number <= manifest->number - kManifestsKept)
+      ARROW_RETURN_NOT_OK(store.Remove(name));
   }
+  const auto named = NamesOf(*manifest);
+  ARROW_ASSIGN_OR_RAISE(const Manifest before, ManifestBefore(store, *manifest));
+  for (FileRecord& file : before.AllFiles()) {
+    if (named.contains(file.path)) continue;
+    // One that is no longer what was committed is somebody else's.
+    file.staged.clear();
+    ARROW_ASSIGN_OR_RAISE(const std::string problem, FileProblem(store, file));
+    if (problem.empty()) ARROW_RETURN_NOT_OK(store.Remove(file.path));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto unnamed, UnnamedOutputs(store, *manifest));
+  for (const std::string& name : unnamed) {
+    if (!IsSnapshotToCome(store, *manifest, name)) return InTheWay(store, name);
+    ARROW_RETURN_NOT_OK(store.Remove(name));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status RemoveUnnamedOutputs(RunStore& store, const Manifest& manifest) {
+  ARROW_ASSIGN_OR_RAISE(const auto names, UnnamedOutputs(store, manifest));
+  for (const std::string& name : names) ARROW_RETURN_NOT_OK(store.Remove(name));
   return arrow::Status::OK();
 }
 
@@ -159,11 +200,9 @@ arrow::Status CheckFiles(const RunStore& store, const PartRecord& part) {
 arrow::Result<std::vector<VerifiedFile>> VerifyFiles(const RunStore& store,
                                                      const Manifest& manifest) {
   std::vector<VerifiedFile> files;
-  for (const PartRecord& part : manifest.parts) {
-    for (const FileRecord& record : part.files) {
-      ARROW_ASSIGN_OR_RAISE(std::string problem, ProblemOf(store, record));
-      files.push_back({record.path, record.size, std::move(problem)});
-    }
+  for (const FileRecord& record : manifest.AllFiles()) {
+    ARROW_ASSIGN_OR_RAISE(std::string problem, FileProblem(store, record));
+    files.push_back({record.path, record.size, std::move(problem)});
   }
   return files;
 }

@@ -118,6 +118,19 @@ class LocalRunStore final : public RunStore {
     return SyncParentDirectory(target);
   }
 
+  arrow::Status Copy(std::string_view from, std::string_view to) override {
+    const std::string source = Inside(from);
+    const std::string target = Inside(to);
+    ARROW_RETURN_NOT_OK(CheckInside(from));
+    ARROW_RETURN_NOT_OK(CheckInside(FolderOf(to)));
+    ARROW_RETURN_NOT_OK(MakeFolderOf(target));
+    if (::link(source.c_str(), target.c_str()) != 0) {
+      return arrow::internal::IOErrorFromErrno(errno, "cannot link '", source, "' to '",
+                                               target, "'");
+    }
+    return arrow::Status::OK();
+  }
+
   arrow::Status Remove(std::string_view name) override {
     ARROW_RETURN_NOT_OK(CheckInside(FolderOf(name)));
     std::error_code error;

@@ -21,6 +21,8 @@ using nlohmann::json;
 constexpr int kFormatVersion = 4;
 constexpr std::string_view kPrefix = "_coden/manifest-";
 constexpr std::string_view kSuffix = ".json";
+// Before the name of an earlier training, which is listed among the parts.
+constexpr std::string_view kTrainingsPrefix = "trainings/";
 
 // How often a manifest may vanish between being listed and being read: a writer removes
 // those that newer ones have replaced.
@@ -120,14 +122,28 @@ arrow::Result<Manifest> ParseManifest(const std::string& text, int number,
     Manifest manifest;
     manifest.number = number;
     RequireArray(value.at("parts"), "parts");
-    for (const auto& part : value.at("parts"))
-      manifest.parts.push_back(PartFromJson(part));
+    for (const auto& entry : value.at("parts")) {
+      PartRecord part = PartFromJson(entry);
+      if (part.name.starts_with(kTrainingsPrefix)) {
+        part.name.erase(0, kTrainingsPrefix.size());
+        manifest.trainings.push_back(std::move(part));
+      } else {
+        manifest.parts.push_back(std::move(part));
+      }
+    }
     return manifest;
   } catch (const json::exception& exception) {
     return CorruptionError(
         "the manifest '", shown,
         "' is damaged; run with --force to rebuild: ", exception.what());
   }
+}
+
+arrow::Result<Manifest> ParseSealed(const RunStore& store, const std::string& text,
+                                    int number) {
+  const std::string shown = store.Show(ManifestName(number));
+  ARROW_ASSIGN_OR_RAISE(const std::string unsealed, UnsealJson(text, shown));
+  return ParseManifest(unsealed, number, shown);
 }
 
 }  // namespace
@@ -174,8 +190,10 @@ const FileRecord* Manifest::FindFile(std::string_view path) const {
 
 std::vector<FileRecord> Manifest::AllFiles() const {
   std::vector<FileRecord> files;
-  for (const PartRecord& part : parts)
-    files.insert(files.end(), part.files.begin(), part.files.end());
+  for (const std::vector<PartRecord>* all : {&parts, &trainings}) {
+    for (const PartRecord& part : *all)
+      files.insert(files.end(), part.files.begin(), part.files.end());
+  }
   return files;
 }
 
@@ -197,6 +215,10 @@ std::optional<int> ManifestNumber(std::string_view name) {
 std::string ManifestText(const Manifest& manifest) {
   json parts = json::array();
   for (const PartRecord& part : manifest.parts) parts.push_back(ToJson(part));
+  for (PartRecord training : manifest.trainings) {
+    training.name.insert(0, kTrainingsPrefix);
+    parts.push_back(ToJson(training));
+  }
   const json value = {{"format_version", kFormatVersion},
                       {"coden", kVersion},
                       {"number", manifest.number},
@@ -221,9 +243,7 @@ arrow::Result<std::optional<Manifest>> LoadManifest(const RunStore& store) {
     const auto text = store.ReadText(ManifestName(newest));
     if (!text.ok() && attempt < kTries) continue;
     if (!text.ok()) return text.status();
-    const std::string shown = store.Show(ManifestName(newest));
-    ARROW_ASSIGN_OR_RAISE(const std::string unsealed, UnsealJson(*text, shown));
-    ARROW_ASSIGN_OR_RAISE(Manifest manifest, ParseManifest(unsealed, newest, shown));
+    ARROW_ASSIGN_OR_RAISE(Manifest manifest, ParseSealed(store, *text, newest));
     store.Expect(manifest.AllFiles());
     return manifest;
   }
@@ -239,6 +259,16 @@ arrow::Result<Manifest> LoadRun(const RunStore& store) {
   ARROW_ASSIGN_OR_RAISE(auto manifest, LoadManifest(store));
   if (!manifest) return NotInRun(store, "run", "`coden run`");
   return *std::move(manifest);
+}
+
+arrow::Result<Manifest> ManifestBefore(const RunStore& store, const Manifest& manifest) {
+  const std::string name = ManifestName(manifest.number - 1);
+  ARROW_ASSIGN_OR_RAISE(const auto size, store.Size(name));
+  if (!size) return Manifest{};
+  ARROW_ASSIGN_OR_RAISE(const std::string text, store.ReadText(name));
+  auto before = ParseSealed(store, text, manifest.number - 1);
+  if (FaultOf(before.status()) == Fault::kCorruption) return Manifest{};
+  return before;
 }
 
 }  // namespace coden

@@ -45,6 +45,10 @@ class ObjectRunStore final : public RunStore {
     return Remove(from);
   }
 
+  arrow::Status Copy(std::string_view from, std::string_view to) override {
+    return filesystem().CopyFile(Inside(from), Inside(to));
+  }
+
   arrow::Status Remove(std::string_view name) override {
     ARROW_ASSIGN_OR_RAISE(const auto size, Size(name));
     return size ? filesystem().DeleteFile(Inside(name)) : arrow::Status::OK();

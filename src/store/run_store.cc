@@ -188,6 +188,16 @@ arrow::Result<FileRecord> RunStore::StageText(std::string_view name,
   return record;
 }
 
+arrow::Result<FileRecord> RunStore::StageCopy(const FileRecord& record,
+                                              std::string_view name) {
+  ARROW_ASSIGN_OR_RAISE(const std::string place, Locate(record));
+  FileRecord copy = record;
+  copy.path = name;
+  copy.staged = StageName(name);
+  ARROW_RETURN_NOT_OK(Copy(place, copy.staged));
+  return copy;
+}
+
 arrow::Status RunStore::WriteText(std::string_view name, std::string_view text) {
   ARROW_ASSIGN_OR_RAISE(const FileRecord record, StageText(name, text));
   return Move(record.staged, record.path);

@@ -386,6 +386,8 @@ def test_what_is_predicted_goes_with_its_model(trained, tmp_path):
     assert (case.run / "forecast.parquet").exists()
     case.call("embed", "--force")
     assert not (case.run / "forecast.parquet").exists()
+    for name in ["coden-s-1", "coden-s-2"]:
+        assert (case.run / "trainings" / name / "forecast.parquet").exists()
     outcome = case.coden("predict", *case.flags())
     assert outcome.code == INPUT and "there is no trained model in" in outcome.error
 

@@ -52,7 +52,7 @@ HARMLESS = {
     "fsync": ["EINTR"],
 }
 KINDS = ("failure", "any-time")
-SCENARIOS = ("embed", "append", "train", "slice", "commit")
+SCENARIOS = ("embed", "append", "train", "retrain", "slice", "commit")
 FAILED, INPUT, RESOURCES, CORRUPTION = 1, 3, 4, 5
 CODES = {"ENOSPC": {RESOURCES}, "ENOMEM": {RESOURCES}}
 ANY_CODE = {FAILED, INPUT, RESOURCES, CORRUPTION}

@@ -17,6 +17,8 @@ SHIM = ROOT / "build" / "tests" / "libfault_at.so"
 # What differs between two runs that are equal: times of day and of work.
 TIMED = {"metrics.jsonl", "work.parquet"}
 DATA = {".parquet", ".json", ".safetensors"}
+# What a user has put into a run: it is among the files that must stay as they are.
+USER_FILES = ["snapshots/_delta_log/00000000000000000000.json", "model/mine.json"]
 
 
 @dataclasses.dataclass
@@ -85,6 +87,9 @@ class Scenario:
         shutil.rmtree(run, ignore_errors=True)
         if self.before:
             shutil.copytree(self.before, run)
+            for name in USER_FILES:
+                (run / name).parent.mkdir(parents=True, exist_ok=True)
+                (run / name).write_text("{}")
 
     def arguments(self, run):
         return [*self.command, "--run.directory", run, "--quiet"]
@@ -103,7 +108,8 @@ def run_flags(data, edges, sample_lambda):
 
 
 def make_scenarios(folder, nodes=300, sample_lambda=0.02):
-    """A run from nothing, rows added to a run, and training on the snapshots of a run."""
+    """A run from nothing, rows added to a run, training on the snapshots of a run, and training
+    again with other settings."""
     data = folder / "data"
     coden("generate", "sbm", "--out", data, "--nodes", nodes, "--steps", "12", "--quiet")
     table = pq.read_table(data / "edges.parquet")
@@ -119,10 +125,14 @@ def make_scenarios(folder, nodes=300, sample_lambda=0.02):
     new = run_flags(data, "new", sample_lambda)
     coden("embed", *old, "--run.directory", folder / "old-run", "--quiet")
     labels = ["--input.labels", data / "labels.parquet", "--train.epochs", "2"]
+    train = ["run", *old, *labels, "--train.hidden", "8"]
+    shutil.copytree(folder / "old-run", folder / "trained-run")
+    coden(*train, "--train.model", "coden-s", "--run.directory", folder / "trained-run", "--quiet")
     return [
         Scenario("embed", ["embed", *new], None),
         Scenario("append", ["embed", *new], folder / "old-run"),
-        Scenario("train", ["run", *old, *labels, "--train.hidden", "8"], folder / "old-run"),
+        Scenario("train", train, folder / "old-run"),
+        Scenario("retrain", train, folder / "trained-run"),
     ]
 
 
@@ -161,7 +171,9 @@ def check_what_is_left(run, wholes):
     verify = call("verify", run)
     assert verify.code == 0, verify.errors
     snapshots = {
-        name: digest for name, digest in committed(run).items() if name.startswith("snapshots/")
+        name: digest
+        for name, digest in committed(run).items()
+        if name.startswith("snapshots/") and name not in USER_FILES
     }
     for name, digest in snapshots.items():
         assert digest in [whole.get(name) for whole in wholes], name

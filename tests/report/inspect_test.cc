@@ -201,6 +201,26 @@ TEST_F(InspectRunTest, SumsUpARun) {
   EXPECT_EQ(Rows(tables, "Settings other than the defaults"), (Lines{"train.hidden|16"}));
 }
 
+TEST_F(InspectRunTest, ListsEarlierTrainings) {
+  PartRecord kept;
+  kept.name = "coden-1";
+  const auto metrics = sample_run::Metrics({{0, 1, 0.25, 0.4, 0.4}});
+  Write(RunLayout::OfTraining("coden-1", RunLayout::kMetrics),
+        *metrics->CombineChunksToBatch().ValueOrDie(), &kept);
+  Manifest next = manifest_;
+  next.trainings.push_back(kept);
+  CODEN_EXPECT_OK(Commit(*store_, next, &manifest_));
+  auto tables = Inspect(directory_).ValueOrDie();
+  const std::string bytes = std::to_string(manifest_.trainings[0].files[0].size);
+  EXPECT_EQ(Rows(tables, "Earlier trainings"), Lines{"coden-1|1|" + bytes + "|25.00|"});
+  EXPECT_EQ(Fact(tables, "Micro-F1 average"), "0.60");
+  EXPECT_EQ(Rows(tables, "Parts").size(), 2u);
+  // The user has deleted it.
+  CODEN_EXPECT_OK(store_->Remove("trainings/coden-1/metrics.parquet"));
+  tables = Inspect(directory_).ValueOrDie();
+  EXPECT_EQ(Rows(tables, "Earlier trainings"), Lines{"coden-1|1|" + bytes + "||"});
+}
+
 TEST_F(InspectRunTest, FindsDamage) {
   const std::string snapshot = store_->LocalPath(RunLayout::Snapshot(0));
   std::filesystem::resize_file(snapshot, std::filesystem::file_size(snapshot) - 3);

@@ -168,29 +168,131 @@ TEST_F(CommitTest, NoTwoCommitsShareAName) {
   }
 }
 
-TEST_F(CommitTest, LooseFilesOfARunAreRemovedAndOthersKept) {
-  CommitFiles({{"schedule.parquet", "one"}, {"state/progress.json", "{}"}});
-  const Names loose = {"snapshots/snapshot=000007/part-0.parquet",
-                       "state/graph.parquet",
-                       "state/deep/er/file",
-                       "model/config.json",
-                       "metrics.parquet",
-                       "metrics.jsonl",
-                       "predictions.parquet",
-                       "_coden/stage/columns-0.f32",
-                       "_coden/stage/9/schedule.parquet"};
-  const Names foreign = {
-      "_coden/lock",   "_coden/settings.ini",     "notes.txt",          "report.html",
-      "snapshots.txt", "statement/graph.parquet", "own/metrics.parquet"};
-  for (const Names* names : {&loose, &foreign}) {
-    for (const std::string& name : *names) folder_.Write("run/" + name, "x");
-  }
+TEST_F(CommitTest, FilesOfTheUserStay) {
+  CommitFiles({{"schedule.parquet", "one"},
+               {"model/config.json", "{}"},
+               {"snapshots/snapshot=000000/part-0.parquet", "s"}});
+  const Names foreign = {"_coden/lock",
+                         "_coden/settings.ini",
+                         "model/my.onnx",
+                         "notes.txt",
+                         "report.html",
+                         "snapshots/_delta_log/00000000000000000000.json",
+                         "snapshots/notes.txt",
+                         "snapshots/snapshot=000000/part-1.parquet",
+                         "snapshots/snapshot=000001/part-0.parquet.crc",
+                         "state/own/graph.parquet",
+                         "trainings/mine/model/config.json"};
+  for (const std::string& name : foreign) folder_.Write("run/" + name, "x");
+  folder_.Write("run/_coden/stage/columns-0.f32", "left by a killed process");
+  folder_.Write("run/_coden/stage/9/schedule.parquet", "left by a killed process");
   ComeBack();
   Names expected = foreign;
-  expected.insert(expected.end(), {"schedule.parquet", "state/progress.json"});
+  expected.insert(expected.end(), {"schedule.parquet", "model/config.json",
+                                   "snapshots/snapshot=000000/part-0.parquet"});
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(Files(), expected);
-  EXPECT_FALSE(std::filesystem::exists(directory_ + "/snapshots/snapshot=000007"));
+  // Nor does a commit remove them that leaves nothing of the run.
+  CommitFiles({});
+  ComeBack();
+  EXPECT_EQ(Files(), foreign);
+}
+
+TEST_F(CommitTest, WhatAnInterruptedCommitHasLeftIsRemoved) {
+  const std::vector<std::pair<std::string, std::string>> before = {
+      {"schedule.parquet", "one"},
+      {"work.parquet", "w"},
+      {"snapshots/snapshot=000000/part-0.parquet", "s"}};
+  CommitFiles(before);
+  PublishAlone(Stage({{"schedule.parquet", "two"}}));
+  ComeBack();
+  EXPECT_EQ(Files(), Names{"schedule.parquet"});
+  EXPECT_EQ(Text("schedule.parquet"), "two");
+}
+
+TEST_F(CommitTest, AFileThatTookThePlaceOfOneOfTheRunStays) {
+  CommitFiles({{"schedule.parquet", "one"}, {"forecast.parquet", "of the run"}});
+  CommitFiles({{"schedule.parquet", "two"}});
+  // The manifest before has named it, but not these bytes.
+  folder_.Write("run/forecast.parquet", "of the user");
+  store_ = StoreAt(directory_);
+  manifest_ = *LoadManifest(*store_).ValueOrDie();
+  const arrow::Status status = Recover(*store_, &manifest_);
+  EXPECT_EQ(FaultOf(status), Fault::kUsage);
+  EXPECT_EQ(status.message(),
+            "'" + directory_ +
+                "/forecast.parquet' is not a file of this run, but has the name of one; "
+                "move it to another folder, or choose another `run.directory`");
+  EXPECT_EQ(Text("forecast.parquet"), "of the user");
+}
+
+TEST_F(CommitTest, NoFileOfTheUserIsReplaced) {
+  CommitFiles({{"schedule.parquet", "one"}});
+  folder_.Write("run/trainings/coden-1/metrics.parquet", "of the user");
+  folder_.Write("run/metrics.parquet", "of the user");
+  for (const std::string name :
+       {"metrics.parquet", "trainings/coden-1/metrics.parquet"}) {
+    const arrow::Status status = Commit(*store_, Stage({{name, "new"}}), &manifest_);
+    EXPECT_EQ(FaultOf(status), Fault::kUsage);
+    EXPECT_EQ(manifest_.number, 1);
+    EXPECT_EQ(Text(name), "of the user");
+  }
+  EXPECT_EQ(LoadManifest(*store_).ValueOrDie()->number, 1);
+}
+
+// Only such a run is given up as a whole, where it is made anew.
+TEST_F(CommitTest, ARunWithoutAReadableManifestIsKnownByItsNames) {
+  const Names named = {"metrics.parquet",
+                       "schedule.parquet",
+                       "snapshots/snapshot=000007/part-0.parquet",
+                       "state/columns-0.parquet",
+                       "state/labels-w0-graph.parquet",
+                       "work.parquet"};
+  const Names others = {"model/my.onnx", "snapshots/_delta_log/0.json",
+                        "snapshots/snapshot=x/part-0.parquet",
+                        "trainings/coden-1/metrics.parquet"};
+  for (const Names* names : {&named, &others}) {
+    for (const std::string& name : *names) folder_.Write("run/" + name, "x");
+  }
+  EXPECT_EQ(UnnamedOutputs(*store_, {}).ValueOrDie(), named);
+  CODEN_EXPECT_OK(RemoveUnnamedOutputs(*store_, {}));
+  EXPECT_EQ(Files(), others);
+}
+
+// An earlier training is kept in the commit that puts another one in its place. It is the
+// same file under another name, whatever moment the process ends at.
+TEST_F(CommitTest, AKeptTrainingIsWholeWhereverTheCommitEnds) {
+  CommitFiles({{"metrics.parquet", "old"}, {"forecast.parquet", "old forecast"}});
+  Manifest next = Stage({{"metrics.parquet", "new"}});
+  PartRecord kept;
+  kept.name = "coden-1";
+  for (const FileRecord& file : manifest_.AllFiles()) {
+    kept.files.push_back(
+        store_->StageCopy(file, RunLayout::OfTraining("coden-1", file.path))
+            .ValueOrDie());
+  }
+  next.trainings.push_back(kept);
+  const auto records = next.AllFiles();
+  for (std::size_t moved = 0; moved <= records.size(); ++moved) {
+    SCOPED_TRACE(moved);
+    const std::string copy = folder_.path() + "/copy-" + std::to_string(moved);
+    std::filesystem::copy(directory_, copy, std::filesystem::copy_options::recursive);
+    store_ = StoreAt(copy);
+    PublishAlone(next);
+    for (std::size_t i = 0; i < moved; ++i)
+      CODEN_EXPECT_OK(store_->Move(records[i].staged, records[i].path));
+    manifest_ = *LoadManifest(*store_).ValueOrDie();
+    EXPECT_TRUE(Problems().empty());
+    CODEN_EXPECT_OK(Recover(*store_, &manifest_));
+    EXPECT_EQ(Files(), (Names{"metrics.parquet", "trainings/coden-1/forecast.parquet",
+                              "trainings/coden-1/metrics.parquet"}));
+    EXPECT_EQ(Text("metrics.parquet"), "new");
+    EXPECT_EQ(Text("trainings/coden-1/metrics.parquet"), "old");
+    ASSERT_EQ(manifest_.trainings.size(), 1u);
+    EXPECT_EQ(manifest_.trainings[0].name, "coden-1");
+    EXPECT_EQ(manifest_.FindFile("trainings/coden-1/metrics.parquet"), nullptr);
+    EXPECT_TRUE(Problems().empty());
+  }
 }
 
 TEST_F(CommitTest, ManifestsThatNewerOnesReplacedAreRemoved) {

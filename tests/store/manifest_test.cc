@@ -128,6 +128,18 @@ TEST_F(ManifestTest, IsReadBackAsItWasPublished) {
   EXPECT_TRUE(store_->List(RunLayout::kStage).ValueOrDie().empty());
 }
 
+TEST_F(ManifestTest, EarlierTrainingsAreNoParts) {
+  Manifest next{0, {Part("train", "b")}, {Part("coden-1", "a"), Part("coden-s-2", "c")}};
+  Manifest manifest;
+  CODEN_EXPECT_OK(Commit(*store_, next, &manifest));
+  const Manifest loaded = Load();
+  ASSERT_EQ(loaded.parts.size(), 1u);
+  ASSERT_EQ(loaded.trainings.size(), 2u);
+  for (const std::size_t i : {0, 1}) ExpectEqual(loaded.trainings[i], next.trainings[i]);
+  EXPECT_EQ(loaded.Find("coden-1"), nullptr);
+  EXPECT_EQ(loaded.AllFiles().size(), 6u);
+}
+
 TEST_F(ManifestTest, WithoutPartsIsStillAManifest) {
   Manifest manifest;
   CODEN_EXPECT_OK(Commit(*store_, {}, &manifest));

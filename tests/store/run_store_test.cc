@@ -10,6 +10,7 @@
 #include <arrow/filesystem/mockfs.h>
 
 #include "coden/pipeline/error.h"
+#include "coden/store/commit.h"
 #include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
@@ -209,6 +210,46 @@ TEST_P(RunStoreTest, NamesInTheStageAreThoseOfOneCommit) {
   // Copying a snapshot within an object store would take as long as writing it.
   const std::string snapshot = RunLayout::Snapshot(3);
   EXPECT_EQ(store_->StageName(snapshot) == snapshot, !GetParam());
+}
+
+// In an object store a snapshot has its name before a manifest names it.
+TEST_P(RunStoreTest, AnInterruptedEmbeddingLeavesTheSnapshotsThatItsScheduleNames) {
+  PartRecord part;
+  part.name = kEmbedPart;
+  part.complete = false;
+  part.files.push_back(store_->StageText(RunLayout::kPlan, "three rows").ValueOrDie());
+  part.files.back().rows = 3;
+  Manifest manifest;
+  CODEN_EXPECT_OK(Commit(*store_, {0, {part}, {}}, &manifest));
+  const std::string kept = "snapshots/_delta_log/0.json";
+  Write(kept, "{}");
+  Write(RunLayout::Snapshot(2), "not committed");
+  if (GetParam()) {
+    EXPECT_FALSE(Recover(*store_, &manifest).ok());
+    EXPECT_EQ(Text(RunLayout::Snapshot(2)), "not committed");
+    return;
+  }
+  CODEN_EXPECT_OK(Recover(*store_, &manifest));
+  EXPECT_EQ(List("snapshots"), Names{kept});
+  Write(RunLayout::Snapshot(3), "of the user");
+  EXPECT_FALSE(Recover(*store_, &manifest).ok());
+  EXPECT_EQ(Text(RunLayout::Snapshot(3)), "of the user");
+}
+
+TEST_P(RunStoreTest, ACopyInTheStageIsTheSameFile) {
+  FileRecord record = store_->StageText("metrics.parquet", "old").ValueOrDie();
+  CODEN_EXPECT_OK(store_->Move(record.staged, record.path));
+  store_->StageFor(2);
+  const FileRecord copy =
+      store_->StageCopy(record, "trainings/coden-1/metrics.parquet").ValueOrDie();
+  EXPECT_EQ(copy.path, "trainings/coden-1/metrics.parquet");
+  EXPECT_EQ(copy.xxh3, record.xxh3);
+  // Another file takes the place of the first one.
+  record = store_->StageText("metrics.parquet", "new").ValueOrDie();
+  CODEN_EXPECT_OK(store_->Move(record.staged, record.path));
+  CODEN_EXPECT_OK(store_->Move(copy.staged, copy.path));
+  EXPECT_EQ(Text("metrics.parquet"), "new");
+  EXPECT_EQ(Text(copy.path), "old");
 }
 
 TEST_P(RunStoreTest, IsShownWithoutSecrets) {

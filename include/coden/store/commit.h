@@ -16,16 +16,23 @@ namespace coden {
 /// is the one step that counts: before it the run is what `current` says, after it what
 /// `next` says, wherever the process ends. Then the staged files are moved to their
 /// places, and files that only `current` named are removed; a process that ends before
-/// that is done leaves it to Recover. Fails where another writer published first.
+/// that is done leaves it to Recover. Fails where another writer published first, and
+/// where a file that `current` does not name has the place of a new one.
 arrow::Status Commit(RunStore& store, Manifest next, Manifest* current);
 
-/// Finish a commit that was interrupted, and remove every file below the folders that a
-/// run makes (snapshots, state, model, stage), and of the names it makes, which the
-/// manifest does not name. The caller holds the run's lock.
+/// Finish a commit that was interrupted, and remove what an interrupted process has left:
+/// the stage, files that only the manifest before named, and in an object store snapshots
+/// that the schedule announces. All other files stay. Fails where one of them has a name
+/// that a run gives. The caller holds the run's lock.
 arrow::Status Recover(RunStore& store, Manifest* manifest);
 
-/// Whether there are files that Recover would remove, besides those in the stage.
-arrow::Result<bool> HasLooseFiles(const RunStore& store, const Manifest& manifest);
+/// The files that have the name of a file of a run and that the manifest does not name.
+arrow::Result<std::vector<std::string>> UnnamedOutputs(const RunStore& store,
+                                                       const Manifest& manifest);
+
+/// Remove these files. Only for a run that is made anew because none of its manifests can
+/// be read: nothing else tells its files from others.
+arrow::Status RemoveUnnamedOutputs(RunStore& store, const Manifest& manifest);
 
 /// Remove what was staged and never committed; `manifest` is the newest, or an empty one
 /// with its number. The caller holds the run's lock.
@@ -34,6 +41,9 @@ arrow::Status ClearStage(RunStore& store, const Manifest& manifest);
 /// Check that every file of `part` is there with the recorded size; a corruption error
 /// otherwise. The checksums are not compared.
 arrow::Status CheckFiles(const RunStore& store, const PartRecord& part);
+
+/// What is wrong with a file of the run when it is read again; empty where nothing is.
+arrow::Result<std::string> FileProblem(const RunStore& store, const FileRecord& record);
 
 /// What reading a file of the run again has shown.
 struct VerifiedFile {

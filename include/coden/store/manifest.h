@@ -67,14 +67,17 @@ struct PartRecord {
 struct Manifest {
   int number = 0;
   std::vector<PartRecord> parts;
+  /// Earlier trainings, by the names of their folders below `trainings/`, oldest first.
+  std::vector<PartRecord> trainings = {};
 
   const PartRecord* Find(std::string_view part) const;
   /// Put `record` in the place of the part of that name.
   void Replace(PartRecord record);
   /// Leave the part out; false where there is none.
   bool Drop(std::string_view part);
+  /// A file of `parts`.
   const FileRecord* FindFile(std::string_view path) const;
-  /// The files of all parts.
+  /// The files of all parts and earlier trainings.
   std::vector<FileRecord> AllFiles() const;
 };
 
@@ -90,6 +93,10 @@ arrow::Status NotInRun(const RunStore& store, std::string_view what,
 
 /// LoadManifest for a command that only reads: where there is no run, an error.
 arrow::Result<Manifest> LoadRun(const RunStore& store);
+
+/// Return the manifest that `manifest` has replaced; an empty one where it is gone or
+/// damaged.
+arrow::Result<Manifest> ManifestBefore(const RunStore& store, const Manifest& manifest);
 
 /// The number of the newest manifest, whether or not it can be read; 0 where there is
 /// none.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,8 @@ struct RunLayout {
   static constexpr std::string_view kModel = "model";
   static constexpr std::string_view kModelWeights = "model/model.safetensors";
   static constexpr std::string_view kModelConfig = "model/config.json";
+  static constexpr std::string_view kModelSettings = "model/settings.ini";
+  static constexpr std::string_view kTrainings = "trainings";
   static constexpr std::string_view kState = "state";
   static constexpr std::string_view kNodes = "state/nodes.parquet";
   static constexpr std::string_view kPlan = "state/schedule.parquet";
@@ -38,6 +42,8 @@ struct RunLayout {
 
   /// snapshots/snapshot=000012/part-0.parquet
   static std::string Snapshot(int snapshot);
+  /// The number in the name of a snapshot; nothing for any other file.
+  static std::optional<std::int64_t> SnapshotNumber(std::string_view name);
   /// state/columns-0.parquet: the state of the columns from `first` on
   static std::string Columns(int first);
   /// state/labels-w0-graph.parquet, state/labels-w0-window.parquet and
@@ -46,6 +52,13 @@ struct RunLayout {
   static std::string LabelGraph(int window);
   static std::string LabelWindow(int window);
   static std::string LabelColumns(int window, int alpha);
+  /// trainings/coden-1/predictions.parquet: where the file `name` of an earlier training
+  /// is kept
+  static std::string OfTraining(std::string_view training, std::string_view name);
+
+  /// Whether a run gives the name to a file that its manifest names. Those of earlier
+  /// trainings are not among them.
+  static bool IsOutput(std::string_view name);
 };
 
 }  // namespace coden

@@ -62,6 +62,9 @@ class RunStore {
   virtual arrow::Result<std::shared_ptr<HashingFile>> Create(std::string_view name) = 0;
   /// Give a file another name, in the place of the one that has it.
   virtual arrow::Status Move(std::string_view from, std::string_view to) = 0;
+  /// Give a file a second name, which must be new. Files are never changed in place, so
+  /// the two need not be apart on disk.
+  virtual arrow::Status Copy(std::string_view from, std::string_view to) = 0;
   /// Remove a file, and folders it leaves empty; nothing happens where there is none.
   virtual arrow::Status Remove(std::string_view name) = 0;
   /// Write a small file whose name must be new. Returns false where it is taken: of two
@@ -76,6 +79,9 @@ class RunStore {
   arrow::Status WriteText(std::string_view name, std::string_view text);
   /// Write a small file into the stage, to be committed as `name`.
   arrow::Result<FileRecord> StageText(std::string_view name, std::string_view text);
+
+  /// Put a copy of a committed file into the stage, to be committed as `name`.
+  arrow::Result<FileRecord> StageCopy(const FileRecord& record, std::string_view name);
 
   /// Where the file that a manifest calls `record.path` is now: a commit that was
   /// interrupted has not moved it yet.

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "coden/pipeline/progress.h"
+#include "coden/store/manifest.h"
+#include "coden/store/run_store.h"
+
+namespace coden {
+
+/// Move the results of the training that `next` has, with its forecast and report, to a
+/// folder of their own below `trainings/`, so that another training can take their place.
+/// Its parts leave `next` for `Manifest::trainings`; the files are staged, and `next` is
+/// still to be committed. Returns what to tell the user; nothing where there is no
+/// training.
+arrow::Result<std::string> KeepTraining(RunStore& store, Manifest* next);
+
+/// Whether `later` has come to the same model, from the same settings and inputs.
+bool IsRepeated(const PartRecord& earlier, const PartRecord& later);
+
+/// Leave out of `next` the earlier trainings that its training has repeated, and return
+/// their names. One with a forecast stays.
+std::vector<std::string> DropRepeated(Manifest* next);
+
+/// Commit a manifest without the earlier trainings of which no file is left: the user has
+/// removed them.
+arrow::Status ForgetRemovedTrainings(RunStore& store, const RunContext& context,
+                                     Manifest* manifest);
+
+}  // namespace coden

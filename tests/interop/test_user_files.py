@@ -1,0 +1,131 @@
+"""Files that others put into the folder of a run stay: tables, notes and models of the user."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from small_run import PROGRAM, subprocess
+from table import snippet
+
+NODES = 40
+USAGE = 2
+
+
+class Case:
+    """A trained run whose log grows, with files of the user in its folder."""
+
+    def __init__(self, folder):
+        self.folder, self.run = folder, folder / "run"
+        (folder / "edges").mkdir()
+        self.grow(0)
+        random = np.random.default_rng(1)
+        labels = pa.table({"node": range(NODES), "label": random.integers(0, 2, NODES)})
+        pq.write_table(labels, folder / "labels.parquet")
+
+    def grow(self, part):
+        """Add 20 units of time to the log."""
+        random = np.random.default_rng(part)
+        src, dst = random.integers(0, NODES, (2, 400))
+        times = 20 * part + np.sort(random.integers(0, 20, 400))
+        table = pa.table({"src": src, "dst": dst, "time": times})
+        pq.write_table(table, self.folder / f"edges/part-{part}.parquet")
+
+    def call(self, command, *more, code=0):
+        flags = [
+            *["--input.edges", self.folder / "edges", "--input.random_features", "4"],
+            *["--input.labels", self.folder / "labels.parquet", "--run.directory", self.run],
+            *["--partition.initial", "5", "--partition.width", "5", "--sample.max_per_interval"],
+            *["1", "--partition.unfinished", "wait", "--train.protocol", "shared"],
+            *["--train.epochs", "1", "--train.hidden", "4"],
+        ]
+        arguments = [PROGRAM, command, *map(str, flags), *more]
+        done = subprocess.run(arguments, capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+        return done.stderr
+
+    def plant(self, names):
+        for name in names:
+            (self.run / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.run / name).write_text(f"of the user: {name}")
+
+    def user_files(self):
+        """What is in the folder of the run and the program has not written."""
+        manifest = json.loads(max(self.run.glob("_coden/manifest-*.json")).read_text())
+        named = {file["path"] for part in manifest["parts"] for file in part["files"]}
+        named |= {"_SUCCESS", "report.html", "tensorboard/run-0/events.out.tfevents.coden"}
+        return {
+            name: path.read_bytes()
+            for path in sorted(self.run.rglob("*"))
+            if path.is_file()
+            if (name := str(path.relative_to(self.run))) not in named
+            if not name.startswith("_coden/")
+        }
+
+
+PLANTED = [
+    "model/my.onnx",
+    "notes.txt",
+    "snapshots/notes.txt",
+    "snapshots/snapshot=000001/notes.txt",
+    "state/mine.parquet",
+    "tensorboard/mine/events.out.tfevents.other",
+    "trainings/mine/metrics.parquet",
+]
+
+
+def test_every_command_leaves_the_files_of_the_user(tmp_path):
+    pytest.importorskip("deltalake")
+    pytest.importorskip("pyiceberg")
+    case = Case(tmp_path)
+    case.call("run")
+    (tmp_path / "warehouse").mkdir()
+    names = {"run": str(case.run), "warehouse": str(tmp_path / "warehouse")}
+    for reader in ["Delta Lake", "Iceberg"]:
+        exec(compile(snippet(reader), reader, "exec"), names)
+    case.plant(PLANTED)
+    before = case.user_files()
+    assert {*before} > {*PLANTED} and any("_delta_log" in name for name in before)
+
+    def check(command, *more):
+        said = case.call(command, *more)
+        assert case.user_files() == before, command
+        return said
+
+    assert "skipped" in check("run")
+    case.grow(1)
+    assert "added to an earlier run" in check("predict")
+    assert "the earlier training is kept in" in check("run", "--report.tensorboard", "true")
+    case.grow(2)
+    check("embed")
+    check("train", "--train.model", "coden-s")
+    said = check("run", "--force")
+    assert "may describe the earlier snapshots" in said and "/_delta_log/" in said
+    assert "earlier snapshots" not in check("run")
+
+
+def test_a_file_with_the_name_of_one_of_the_run_is_not_replaced(tmp_path):
+    case = Case(tmp_path)
+    case.call("embed")
+    case.plant(["predictions.parquet"])
+    for command in [["run"], ["train"], ["embed"], ["run", "--force"]]:
+        said = case.call(*command, code=USAGE)
+        assert "predictions.parquet' is not a file of this run, but has the name of one" in said
+        assert "predictions.parquet" in case.user_files()
+    (case.run / "predictions.parquet").unlink()
+    case.call("run")
+
+
+def test_a_report_of_the_user_is_not_replaced(tmp_path):
+    case = Case(tmp_path)
+    case.call("embed", "--report.html", "false")
+    case.plant(["report.html"])
+    said = case.call("run")
+    assert "report.html' is not a report of this program and is kept" in said
+    assert (case.run / "report.html").read_text() == "of the user: report.html"
+    (case.run / "report.html").unlink()
+    case.call("report")
+    page = (case.run / "report.html").read_text()
+    case.call("report")
+    assert (case.run / "report.html").read_text() == page
