@@ -10,6 +10,7 @@
 #include "coden/version.h"
 #include "pipeline/id_checks_internal.h"
 #include "pipeline/kept_trainings_internal.h"
+#include "pipeline/saved_settings_internal.h"
 #include "pipeline/train_ranks_internal.h"
 
 namespace coden {
@@ -23,7 +24,7 @@ std::string ResultSettingsIni(const Settings& settings) {
   saved.run = {};
   saved.run.seed = settings.run.seed;
   saved.report = {};
-  return SealIni(MaskCredentials(ToIni(saved)));
+  return SealIni(WriteIni(ShownSettings(saved)));
 }
 
 }  // namespace

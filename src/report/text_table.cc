@@ -26,7 +26,7 @@ class TextTable {
   }
 
   std::string Write(std::string_view title) {
-    if (!title.empty()) text_ += Printable(title) + "\n\n";
+    if (!title.empty()) text_ += Printable(title, PrintableMode::kMultiLine) + "\n\n";
     WriteRow(headers_);
     WriteRule();
     for (const auto& row : rows_) WriteRow(row);

@@ -1,7 +1,7 @@
 """Our training against the same model in PyTorch: seconds per epoch and peak memory.
 
-    python tests/bench/training.py [--data FOLDER] [--sets dblp_paper git_rust] [--models coden coden-s]
-        [--epochs 3] [--repetitions 2] [--most N] [--out FOLDER]
+    python tests/bench/training.py [--data FOLDER] [--sets dblp_paper git_rust]
+        [--models coden coden-s] [--epochs 3] [--repetitions 2] [--most N] [--out FOLDER]
 
 Both train on the snapshots of one run, with the same split and pairs, by turns; the quickest
 epoch and the least peak of each count. The losses of the last epoch must be near each other:

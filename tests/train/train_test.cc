@@ -109,6 +109,7 @@ TEST_F(TrainTest, LearnsAndWritesEveryFile) {
 TEST_F(TrainTest, WritesOneLinePerEpochThenOnePerPredictionTime) {
   settings_.train.runs = 2;
   settings_.train.epochs = 3;
+  settings_.train.protocol = Protocol::kShared;  // one lesson
   Write();
   ASSERT_TRUE(RunTrain().ok());
   std::ifstream log(directory_ + "/metrics.jsonl");
@@ -311,7 +312,7 @@ TEST_F(Errors, PartWithoutEvents) {
   no_events_ = true;
   CheckFails(Fault::kInput,
              "no node to train on has a label and an event by a prediction time: label "
-             "more nodes or change `train.split`: 84 nodes");
+             "more nodes or change `train.split`: 78 nodes");
 }
 
 TEST_F(Errors, IdsOfTwoTypes) {

@@ -98,6 +98,7 @@ TEST(Trainer, StopsEarlyAndKeepsTheBestEpoch) {
   TrainOptions options = SmallOptions();
   options.epochs = 500;
   options.patience = 5;
+  options.protocol = Protocol::kShared;
   const auto model = TrainOn(data, options, 1).ValueOrDie();
   ASSERT_LT(model.memory.epochs.size(), 500u);
   EXPECT_EQ(static_cast<int>(model.memory.epochs.size()), model.latest().epoch + 5);
