@@ -142,7 +142,7 @@ def test_a_run_records_every_setting_by_its_key(coden, pipeline, sections, input
     assert recorded["embed.alpha"] == "0.2" and recorded["input.label"] == "label"
     # Those that are not the default, and no others.
     tables = json.loads(coden("inspect", inputs.run, "--format", "json").stdout)
-    shown = next(table for table in tables.values() if "setting" in table[0])
+    shown = next(rows for rows in tables.values() if rows and "setting" in list(rows)[0])
     assert {row["setting"]: row["value"] for row in shown} == {
         "partition.predictions": "2",
         "run.seed": "3",
