@@ -168,7 +168,7 @@ class InspectRunTest : public ::testing::Test {
     PartRecord train;
     train.name = "train";
     train.fingerprint = "f01";
-    train.parameters = "input.label_time = \n[train]\nepochs = 500\nhidden = 16\n";
+    train.parameters = "input.label_time = \ntrain.gate = channel\ntrain.hidden = 16\n";
     const auto metrics =
         sample_run::Metrics({{0, 1, 0.5, 0.4, 0.4}, {0, 2, 0.7, 0.4, 0.4}});
     Write(RunLayout::kMetrics, *metrics->CombineChunksToBatch().ValueOrDie(), &train);
