@@ -218,7 +218,7 @@ TEST_F(RefusalsTest, RowsThatFallAreDroppedAmongAddedOnes) {
   // Rows of times 230, 260 and 300 come after later ones.
   for (const std::size_t at : {980, 860, 760}) {
     const EventTime late = log_[at].time - 23;
-    log_.insert(log_.begin() + static_cast<std::ptrdiff_t>(at), {{7, 14, late}});
+    log_.insert(log_.begin() + static_cast<std::ptrdiff_t>(at), Row{7, 14, late});
   }
   const auto write = [&](const std::string& name, std::size_t begin, std::size_t end) {
     arrow::Int64Builder src, dst, time;

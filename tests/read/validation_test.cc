@@ -132,6 +132,7 @@ TEST_F(ValidationTest, ListsEveryProblemOfFeaturesAndUpdates) {
              "zeros",
              "features x 1x from 4: a vector must not hold a null; give a number",
              "features x 1x from 6: a vector must not be empty",
+             "(features node 2x from -1: rows name no node of the edge log)",
              "feature_updates x 2x from 1: a new vector must have the length of the "
              "features: 1 here, 2 there",
              "feature_updates time 2x from 1: times must not fall from row to row; sort "

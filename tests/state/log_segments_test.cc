@@ -36,7 +36,7 @@ class LogSegmentsTest : public ::testing::Test {
     std::vector<EventTime> times;
     SilentProgress progress;
     Operator* stages[] = {&reader};
-    CODEN_EXPECT_OK(Run(*rows.reader, stages,
+    CODEN_EXPECT_OK(coden::Run(*rows.reader, stages,
                         [&](const BatchPtr& batch) {
                           const EventView view(*batch);
                           times.insert(times.end(), view.times().begin(),
