@@ -41,9 +41,8 @@ ResultsTable PredictionsTable(const Schedule& schedule) {
 ResultsTable NeedsTable(const PipelinePlan& plan, const SnapshotOptions& snapshot) {
   // How many rows will have moved is not known before they are embedded.
   const bool at_most = !plan.disk || snapshot.mode == SnapshotMode::kDelta;
-  const std::int64_t disk_bytes = plan.disk
-                                      ? plan.disk->snapshot_bytes + plan.disk->state_bytes
-                                      : plan.resources.disk_bytes;
+  const std::int64_t disk_bytes =
+      plan.disk ? plan.disk->all_bytes() : plan.resources.disk_bytes;
   ResultsTable table;
   table.key = "needs";
   table.title = "Needs";
@@ -63,7 +62,11 @@ ResultsTable NeedsTable(const PipelinePlan& plan, const SnapshotOptions& snapsho
       std::int64_t{plan.resources.num_passes});
   add("columns_per_pass", "columns per pass", kCount,
       std::int64_t{plan.resources.columns_per_pass});
-  add("memory_bytes", "memory", kBytes, plan.resources.memory_bytes);
+  add("memory_bytes", "memory", kBytes, plan.resources.peak_bytes());
+  add("embedding_memory_bytes", "memory of the embedding", kBytes,
+      plan.resources.memory_bytes + plan.resources.kept_bytes);
+  add("training_memory_bytes", "memory of the training", kBytes,
+      plan.resources.training ? plan.resources.training->memory_bytes : std::int64_t{0});
   add("disk_bytes", at_most ? "disk, up to about" : "disk, about", kBytes, disk_bytes);
   add("disk_is_upper_bound", "the run may need less disk", kBoolean, at_most);
   add("temporary_disk_bytes", "temporary disk", kBytes, plan.resources.temporary_bytes);
@@ -203,11 +206,11 @@ arrow::Status PlanCommand(const CommandLine& given, const RunContext& context,
   ARROW_RETURN_NOT_OK(CheckOutputForm(form, kTables));
   ARROW_ASSIGN_OR_RAISE(const PipelinePlan plan, PlanPipeline(settings, context));
   for (const std::string& note : plan.scheduled.notes) context.progress->Note(note);
-  const arrow::Status fits = CheckResources(settings, plan.resources);
-  if (!fits.ok()) context.progress->Note("the run would stop: " + fits.message());
   const ResultsTable tables[] = {PredictionsTable(plan.scheduled.schedule),
                                  NeedsTable(plan, settings.snapshot)};
-  return RenderAll(tables, form).Value(output);
+  ARROW_ASSIGN_OR_RAISE(*output, RenderAll(tables, form));
+  const arrow::Status fits = CheckResources(settings, plan.resources);
+  return fits.ok() ? fits : fits.WithMessage("the run would stop: ", fits.message());
 }
 
 }  // namespace coden

@@ -128,15 +128,14 @@ StepCost SliceCostOf(const Settings& settings, const CostSize& size,
   const int directions = settings.graph.directed ? 1 : 2;
   double nanoseconds = (kReplayRow + kRowDoubling * Doublings(size.nodes)) *
                        static_cast<double>(size.rows);
-  bool first = true;
-  for (const SchedulePoint& point : size.schedule) {
+  for (auto i = static_cast<std::size_t>(size.num_done); i < size.schedule.size(); ++i) {
+    const SchedulePoint& point = size.schedule[i];
     const double arcs = static_cast<double>(directions * point.num_edges);
     const double width = static_cast<double>(columns.size()) / kBlock;
-    const double shift = first ? 1.0 : point.sigma;
+    const double shift = i == 0 ? 1.0 : point.sigma;
     nanoseconds += arcs * (kPlanArc + kPlanDoubling * Doublings(point.num_nodes) +
                            Sweeps(settings.embed, shift) * width *
                                ArcNanoseconds(point.num_nodes) / faster);
-    first = false;
   }
   const bool with_ids = columns.begin == size.columns.begin;
   nanoseconds += kSliceNumber * static_cast<double>(embedding.all_rows) * columns.size();
@@ -159,7 +158,7 @@ StepCost CommitCost(const Settings& settings, const CostSize& size,
   cost.memory_bytes = kFixedBytes + size.id_bytes + size.nodes * kJoinedNodeBytes +
                       row_group * embedding.columns * 8 + 7 * BatchBytes(embedding);
   cost.read_bytes = embedding.all_rows * (embedding.columns * 4 + 4 * slices + 12);
-  cost.write_bytes = DiskBytes(settings, embedding, size.schedule.size());
+  cost.write_bytes = DiskBytes(settings, embedding, size.schedule.size() - size.num_done);
   cost.seconds =
       Seconds(kJoinNumber * static_cast<double>(embedding.all_rows) * embedding.columns);
   return cost;
@@ -230,7 +229,7 @@ std::vector<ColumnRange> CutColumns(const ColumnRange& columns, int count) {
 RunCost EstimateCost(const Settings& settings, const CostSize& size, int slices) {
   const EmbeddingSize embedding =
       EmbeddingSizeOf(settings, size.nodes, size.id_bytes, size.columns.size(),
-                      size.schedule, size.num_labelled);
+                      size.schedule, size.num_labelled, size.num_done);
   RunCost cost;
   cost.schedule = ScheduleCost(size);
   for (const ColumnRange& columns : CutColumns(size.columns, slices))

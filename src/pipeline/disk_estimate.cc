@@ -86,6 +86,10 @@ class Sampling {
     ARROW_RETURN_NOT_OK(Embed());
     ARROW_RETURN_NOT_OK(MeasureParts());
     estimate.snapshot_bytes = SnapshotBytes();
+    estimate.first_bytes =
+        empty_bytes_ +
+        static_cast<std::int64_t>(BytesPerNode(0) *
+                                  static_cast<double>(pass_.schedule.front().num_nodes));
     ARROW_ASSIGN_OR_RAISE(estimate.state_bytes, StateBytes());
     return estimate;
   }
@@ -258,6 +262,34 @@ arrow::Result<DiskEstimate> EstimateDisk(const Settings& settings, RunInputs& in
                                          const SchedulePassResult& pass,
                                          const RunContext& context) {
   return Sampling(settings, inputs, pass, context).Measure();
+}
+
+DiskEstimate EstimateDiskOfRest(const PartRecord& embedded, const Schedule& schedule,
+                                int num_done) {
+  std::int64_t snapshot_bytes = 0;
+  std::int64_t state_bytes = 0;
+  for (const FileRecord& file : embedded.files) {
+    const bool is_snapshot = file.path.starts_with(RunLayout::kSnapshots);
+    (is_snapshot ? snapshot_bytes : state_bytes) += file.size;
+  }
+  std::int64_t nodes_done = 0;
+  std::int64_t nodes_to_come = 0;
+  for (int i = 0; i < static_cast<int>(schedule.size()); ++i)
+    (i < num_done ? nodes_done : nodes_to_come) += schedule[i].num_nodes;
+  if (nodes_done == 0) return {};
+  const double bytes_per_node =
+      static_cast<double>(snapshot_bytes) / static_cast<double>(nodes_done);
+  const double growth =
+      static_cast<double>(schedule.back().num_nodes) /
+      static_cast<double>(std::max<std::int64_t>(1, schedule[num_done - 1].num_nodes));
+  DiskEstimate estimate;
+  estimate.snapshot_bytes =
+      static_cast<std::int64_t>(bytes_per_node * static_cast<double>(nodes_to_come));
+  // Those that are there were made in the same mode.
+  estimate.first_bytes = estimate.snapshot_bytes;
+  estimate.state_bytes =
+      static_cast<std::int64_t>(static_cast<double>(state_bytes) * growth);
+  return estimate;
 }
 
 }  // namespace coden

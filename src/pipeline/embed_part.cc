@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "coden/pipeline/disk_estimate.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/resources.h"
 #include "coden/pipeline/schedule_pass.h"
@@ -33,14 +34,15 @@ class EmbedPart {
  public:
   EmbedPart(const Settings& settings, const Fingerprints& prints, RunStore& store,
             Manifest* manifest, const RunContext& context, EmbedExtent extent,
-            Operator* before_writer)
+            Operator* before_writer, bool then_trains)
       : settings_(settings),
         prints_(prints),
         store_(store),
         manifest_(manifest),
         context_(context),
         extent_(extent),
-        before_writer_(before_writer) {}
+        before_writer_(before_writer),
+        then_trains_(then_trains) {}
 
   // Everything from the start of the log. Whatever can refuse the run comes before the
   // files of an earlier one are touched.
@@ -49,12 +51,12 @@ class EmbedPart {
     ARROW_ASSIGN_OR_RAISE(SchedulePassResult pass,
                           RunSchedulePass(settings_, inputs_, context_));
     schedule_ = pass.schedule;
-    ARROW_RETURN_NOT_OK(Plan(pass.progress));
-    ARROW_RETURN_NOT_OK(KeepEarlierTraining());
+    ARROW_RETURN_NOT_OK(Plan(pass.progress, &pass));
+    ARROW_RETURN_NOT_OK(KeepTrainingOfEarlierSnapshots(store_, context_, manifest_));
     ARROW_RETURN_NOT_OK(Withdraw(store_, {kEmbedPart, kTrainingPart}, manifest_));
     // Of a run of which no manifest could be read.
     ARROW_RETURN_NOT_OK(RemoveUnnamedOutputs(store_, *manifest_));
-    ARROW_RETURN_NOT_OK(NoteOtherFiles());
+    ARROW_RETURN_NOT_OK(NoteOtherFiles(store_, context_));
     ARROW_RETURN_NOT_OK(RemoveSlicesBut(store_, {}, {}));
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
     return EmbedRest({});
@@ -91,29 +93,6 @@ class EmbedPart {
                           });
     });
     manifest_->Replace(std::move(part));
-  }
-
-  // Its model and forecast outlive the snapshots that it was made from.
-  arrow::Status KeepEarlierTraining() {
-    if (manifest_->Find(kTrainPart) == nullptr) return arrow::Status::OK();
-    ARROW_RETURN_NOT_OK(store_.Remove(RunLayout::kSuccess));
-    Manifest next = *manifest_;
-    ARROW_ASSIGN_OR_RAISE(const std::string note, KeepTraining(store_, &next));
-    ARROW_RETURN_NOT_OK(Commit(store_, std::move(next), manifest_));
-    context_.progress->Note(note);
-    return arrow::Status::OK();
-  }
-
-  // What other programs have put beside the snapshots that are now made anew, such as the
-  // log of a table.
-  arrow::Status NoteOtherFiles() const {
-    ARROW_ASSIGN_OR_RAISE(const auto others, store_.List(RunLayout::kSnapshots));
-    if (others.empty()) return arrow::Status::OK();
-    context_.progress->Note(
-        "files in `snapshots/` that this program has not written are "
-        "kept, and may describe the earlier snapshots: '" +
-        store_.Show(others.front()) + "'" + (others.size() > 1 ? " and others" : ""));
-    return arrow::Status::OK();
   }
 
   arrow::Status OpenEarlier(const PartRecord& existing, bool verify_log) {
@@ -158,12 +137,27 @@ class EmbedPart {
 
   // How many columns at a time, for the snapshots that are still to come. Those who embed
   // slices see to their own memory.
-  arrow::Status Plan(const RunProgress& progress) {
-    ARROW_ASSIGN_OR_RAISE(
-        const ResourceEstimate needs,
-        EstimateRest(settings_, inputs_, schedule_, progress.num_snapshots));
+  // With `pass` it is a run from the start of the log.
+  arrow::Status Plan(const RunProgress& progress,
+                     const SchedulePassResult* pass = nullptr) {
+    ARROW_ASSIGN_OR_RAISE(ResourceEstimate needs,
+                          EstimateRest(settings_, inputs_, schedule_,
+                                       progress.num_snapshots, then_trains_));
     columns_per_pass_ = needs.columns_per_pass;
     if (extent_ != EmbedExtent::kSnapshots) return arrow::Status::OK();
+    if (!DiskHasRoom(settings_, needs.disk_bytes + needs.temporary_bytes)) {
+      // That was a bound; now it matters how well the snapshots compress.
+      needs.disk_bytes = 0;
+      ARROW_RETURN_NOT_OK(CheckResources(settings_, needs));
+      DiskEstimate disk;
+      if (pass != nullptr) {
+        ARROW_ASSIGN_OR_RAISE(disk, EstimateDisk(settings_, inputs_, *pass, context_));
+      } else {
+        disk = EstimateDiskOfRest(*manifest_->Find(kEmbedPart), schedule_,
+                                  progress.num_snapshots);
+      }
+      needs.disk_bytes = disk.least_bytes(settings_.snapshot);
+    }
     return CheckResources(settings_, needs);
   }
 
@@ -308,6 +302,7 @@ class EmbedPart {
   const RunContext& context_;
   const EmbedExtent extent_;
   Operator* before_writer_;
+  const bool then_trains_;
   RunInputs inputs_;
   Schedule schedule_;
   RunProgress progress_;
@@ -360,8 +355,10 @@ arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> 
 arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
                                      Manifest* manifest, const RunContext& context,
-                                     EmbedExtent extent, Operator* before_writer) {
-  EmbedPart work(settings, prints, store, manifest, context, extent, before_writer);
+                                     EmbedExtent extent, Operator* before_writer,
+                                     bool then_trains) {
+  EmbedPart work(settings, prints, store, manifest, context, extent, before_writer,
+                 then_trains);
   const PartRecord* found = manifest->Find(kEmbedPart);
   if (found == nullptr || rebuild) return work.Rebuild();
   const PartRecord existing = *found;

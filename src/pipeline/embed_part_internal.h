@@ -24,12 +24,14 @@ enum class EmbedExtent {
 ///   - more rows in the log or the features than before: schedule and embed these;
 ///   - settings and inputs unchanged: nothing.
 /// Anything else is refused, and then nothing has been touched. Rows of snapshots that
-/// are made pass through `before_writer`, where there is one.
+/// are made pass through `before_writer`, where there is one. Where a training comes
+/// after it, `then_trains`, one that could not run is refused here as well.
 arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
                                      Manifest* manifest, const RunContext& context,
                                      EmbedExtent extent = EmbedExtent::kSnapshots,
-                                     Operator* before_writer = nullptr);
+                                     Operator* before_writer = nullptr,
+                                     bool then_trains = false);
 
 /// The error of a run directory whose embedding was made in another way.
 arrow::Status AnotherRun(const RunStore& store, const Settings& settings,

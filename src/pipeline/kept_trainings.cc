@@ -95,6 +95,28 @@ arrow::Result<std::string> KeepTraining(RunStore& store, Manifest* next) {
   return note;
 }
 
+arrow::Status KeepTrainingOfEarlierSnapshots(RunStore& store, const RunContext& context,
+                                             Manifest* manifest) {
+  if (manifest->Find(kTrainPart) == nullptr) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(store.Remove(RunLayout::kSuccess));
+  Manifest next = *manifest;
+  ARROW_ASSIGN_OR_RAISE(const std::string note, KeepTraining(store, &next));
+  ARROW_RETURN_NOT_OK(Commit(store, std::move(next), manifest));
+  context.progress->Note(note);
+  return arrow::Status::OK();
+}
+
+arrow::Status NoteOtherFiles(const RunStore& store, const RunContext& context) {
+  ARROW_ASSIGN_OR_RAISE(const auto others, store.List(RunLayout::kSnapshots));
+  if (others.empty()) return arrow::Status::OK();
+  context.progress->Note(
+      "files in `snapshots/` that this program has not written are kept, and may "
+      "describe "
+      "the earlier snapshots: '" +
+      store.Show(others.front()) + "'" + (others.size() > 1 ? " and others" : ""));
+  return arrow::Status::OK();
+}
+
 bool IsRepeated(const PartRecord& earlier, const PartRecord& later) {
   const FileRecord* model = later.FindFile(RunLayout::kModelWeights);
   if (model == nullptr || earlier.fingerprint != later.fingerprint) return false;

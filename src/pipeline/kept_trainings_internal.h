@@ -18,6 +18,15 @@ namespace coden {
 /// training.
 arrow::Result<std::string> KeepTraining(RunStore& store, Manifest* next);
 
+/// Commit that, before the snapshots are made anew: the model and its forecast outlive the
+/// snapshots they were made from.
+arrow::Status KeepTrainingOfEarlierSnapshots(RunStore& store, const RunContext& context,
+                                             Manifest* manifest);
+
+/// Note what other programs have put beside the snapshots that are made anew, such as the
+/// log of a table: it is kept, and may describe the earlier ones.
+arrow::Status NoteOtherFiles(const RunStore& store, const RunContext& context);
+
 /// Whether `later` has come to the same model, from the same settings and inputs.
 bool IsRepeated(const PartRecord& earlier, const PartRecord& later);
 

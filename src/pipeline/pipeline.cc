@@ -16,6 +16,7 @@
 #include "pipeline/kept_trainings_internal.h"
 #include "pipeline/run_setup_internal.h"
 #include "pipeline/saved_settings_internal.h"
+#include "pipeline/scheduled_run_internal.h"
 #include "pipeline/train_part_internal.h"
 #include "pipeline/train_ranks_internal.h"
 #include "read/label_amounts_internal.h"
@@ -175,9 +176,9 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
         request.force || (barren && embedded->fingerprint != prints.embed);
     const auto extent = request.goal == Goal::kSchedule ? EmbedExtent::kSchedule
                                                         : EmbedExtent::kSnapshots;
-    ARROW_RETURN_NOT_OK(BringEmbeddingUpToDate(settings, rebuild, prints, *store,
-                                               &manifest, context, extent,
-                                               cache ? &*cache : nullptr));
+    ARROW_RETURN_NOT_OK(
+        BringEmbeddingUpToDate(settings, rebuild, prints, *store, &manifest, context,
+                               extent, cache ? &*cache : nullptr, wants_training));
   }
 
   if (wants_training) {
@@ -214,16 +215,13 @@ arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
   Settings unlimited = settings;
   unlimited.run.memory_limit = 0;
   ARROW_ASSIGN_OR_RAISE(plan.scheduled, RunSchedulePass(unlimited, inputs, context));
-  std::int64_t num_labelled = 0;
-  if (!settings.input.labels.empty()) {
-    ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings.input));
-    num_labelled = labels.nodes->size();
-  }
-  plan.resources =
-      EstimateResources(settings, inputs, plan.scheduled.schedule, num_labelled);
+  ARROW_ASSIGN_OR_RAISE(plan.resources,
+                        EstimateRest(settings, inputs, plan.scheduled.schedule,
+                                     /*num_done=*/0, !settings.input.labels.empty()));
   if (plan.resources.memory_bytes <= MemoryLimit(settings)) {
     ARROW_ASSIGN_OR_RAISE(plan.disk,
                           EstimateDisk(settings, inputs, plan.scheduled, context));
+    plan.resources.disk_bytes = plan.disk->least_bytes(settings.snapshot);
   }
   plan.num_rows = inputs.log.num_rows;
   plan.num_nodes = inputs.nodes->size();

@@ -12,13 +12,24 @@
 #include "coden/embed/event_buffer.h"
 #include "coden/pipeline/error.h"
 #include "coden/store/parquet_file.h"
+#include "store/machine_memory_internal.h"
 
 namespace coden {
 
 namespace {
 
-// Libraries, and what reads the log.
-constexpr std::int64_t kFixedBytes = 290'000'000;
+// Libraries, and what the writers of files hold for themselves.
+constexpr std::int64_t kProgramBytes = 180'000'000;
+constexpr std::int64_t kWriterBytes = 25'000'000;
+
+// Of the inputs while they are read: row groups as they are stored and as they are
+// decoded, with what the allocators keep of them. Longer ones come in pieces. The
+// embedding reads the log in short batches, and has part of that memory for its own.
+constexpr std::int64_t kRowBytes = 3 * 24;
+constexpr std::int64_t kEmbeddedRowBytes = 24;
+constexpr std::int64_t kNumberBytes = 4 * 4;
+constexpr std::int64_t kMostOfLog = 90'000'000;
+constexpr std::int64_t kMostOfFeatures = 90'000'000;
 
 // Numbers of a batch of snapshot rows, batches that wait between two threads, and bytes
 // of them (embedder.cc, handover_internal.h).
@@ -48,20 +59,47 @@ std::int64_t NumberBytes(const SnapshotOptions& snapshot) {
   return snapshot.precision == SnapshotPrecision::kFloat16 ? 2 : 4;
 }
 
-std::string Megabytes(std::int64_t bytes) {
-  return std::to_string((bytes + 999'999) / 1'000'000) + " MB";
+// Of an insertion that waits in the queue of a graph with a window, and of the edge that
+// it leaves in a hash table with room to grow (event_graph.h).
+constexpr std::int64_t kPendingBytes = 24;
+constexpr std::int64_t kWindowEdgeBytes = 56;
+
+// With a window: of the insertions that may be pending while the snapshots after the
+// first `done` are made. Between two snapshots these are at most the events since the
+// last snapshot that lies a window before the first of the two.
+std::int64_t PendingBytes(EventTime window, const Schedule& schedule, std::size_t done) {
+  if (window == 0) return 0;
+  std::int64_t most = 0;
+  std::size_t expired = 0;  // snapshots whose events have all expired
+  for (std::size_t i = done; i < schedule.size(); ++i) {
+    while (expired < i && schedule[expired].time <= schedule[i - 1].time - window)
+      ++expired;
+    const std::int64_t insertions =
+        schedule[i].events - (expired == 0 ? 0 : schedule[expired - 1].events);
+    const std::int64_t edges =
+        i == 0 ? insertions
+               : schedule[i - 1].num_edges + schedule[i].events - schedule[i - 1].events;
+    most = std::max(most, insertions * kPendingBytes +
+                              std::min(insertions, edges) * kWindowEdgeBytes);
+  }
+  return most;
 }
 
-std::int64_t PhysicalMemory() {
-  return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+// Neighbours with the slack of growth, what they were before an update, and the heads of
+// their lists.
+std::int64_t GraphBytes(const EmbeddingSize& size) {
+  return size.arcs * kNeighbourBytes + size.arcs_before * 4 + size.nodes * 16;
 }
 
-}  // namespace
-
-std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns) {
-  // Features and embedding; in double the float32 columns are still there while they
-  // move.
+// Features and embedding, rows and degrees. In double the float32 columns are still there
+// while they move.
+std::int64_t ColumnBytes(const EmbeddingSize& size, int columns) {
   const std::int64_t value_bytes = size.in_double ? 4 + 4 + 4 + 8 : 4 + 4;
+  return size.nodes * (Lanes(columns) * value_bytes + 12);
+}
+
+// While an update is solved.
+std::int64_t SolverBytes(const EmbeddingSize& size, int columns) {
   // The plan of a sweep and what its making needs; one for a symmetric graph is the copy
   // that it is made from.
   const std::int64_t sweeps = size.arcs * (size.symmetric ? 4 : 8) +
@@ -70,12 +108,67 @@ std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns) {
   // many, and leaves nothing to the sweeps.
   const int block = std::min(kColumnStep, Lanes(columns));
   const std::int64_t pushes = size.nodes * size.threads * (4 + block * 8 / 4);
-  return size.nodes * Lanes(columns) * value_bytes
-         // Neighbours with the slack of growth, and what they were before an update.
-         + size.arcs * kNeighbourBytes +
-         size.arcs_before * 4
-         // Heads of the lists, rows and degrees.
-         + size.nodes * (16 + 12) + std::max(sweeps, pushes);
+  return std::max(sweeps, pushes);
+}
+
+struct FreeDisk {
+  std::string place;  // that exists, at or above `run.directory`
+  std::int64_t bytes = 0;
+};
+
+// None where nobody tells, as for an object store.
+std::optional<FreeDisk> FindFreeDisk(const Settings& settings) {
+  std::error_code error;
+  if (settings.run.directory.find("://") != std::string::npos) return std::nullopt;
+  std::filesystem::path place = settings.run.directory;
+  while (!place.empty() && !std::filesystem::exists(place, error)) {
+    const auto parent = place.parent_path();
+    if (parent == place) break;
+    place = parent;
+  }
+  if (place.empty()) place = ".";
+  const auto space = std::filesystem::space(place, error);
+  if (error) return std::nullopt;
+  return FreeDisk{place.string(), static_cast<std::int64_t>(space.available)};
+}
+
+std::string Megabytes(std::int64_t bytes) {
+  return std::to_string((bytes + 999'999) / 1'000'000) + " MB";
+}
+
+}  // namespace
+
+std::int64_t ProcessBytes(std::int64_t rows, std::int64_t nodes, int columns) {
+  return kProgramBytes + kWriterBytes + std::min(rows * kRowBytes, kMostOfLog) +
+         std::min(nodes * columns * kNumberBytes, kMostOfFeatures);
+}
+
+std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns) {
+  return GraphBytes(size) + ColumnBytes(size, columns) + SolverBytes(size, columns);
+}
+
+std::int64_t LabelEngineBytes(const Settings& settings, const Schedule& schedule,
+                              const std::vector<EventTime>& windows,
+                              std::int64_t engines_per_window, int columns) {
+  if (schedule.empty()) return 0;
+  std::int64_t bytes = 0;
+  std::int64_t solver = 0;  // engines are brought up to date one after another
+  for (const EventTime window : windows) {
+    EmbeddingSize size =
+        EmbeddingSizeOf(settings, 0, 0, columns, schedule, /*num_labelled=*/0);
+    for (const SchedulePoint& point : schedule)
+      size.nodes = std::max(size.nodes, point.num_nodes);
+    const EventTime scheduled = settings.graph.window;
+    if (scheduled > 0 && (window == 0 || window > scheduled)) {
+      // More edges are there than the schedule tells, but no more than have come.
+      size.arcs = schedule.back().events * (settings.graph.directed ? 1 : 2);
+      size.arcs_before = size.arcs;
+    }
+    bytes += GraphBytes(size) + PendingBytes(window, schedule, 0) +
+             engines_per_window * ColumnBytes(size, columns) + size.nodes * 8;
+    solver = std::max(solver, SolverBytes(size, columns));
+  }
+  return bytes + solver;
 }
 
 std::int64_t BatchBytes(const EmbeddingSize& size) {
@@ -90,9 +183,14 @@ std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   // One is made, one is written, others wait.
   const std::int64_t in_flight =
       2 * batch + std::min(kWaitingBatches * batch, std::max(kWaitingBytes, batch));
-  return kFixedBytes + in_flight + size.id_bytes + EventBuffer::MemoryBytes(size.events) +
-         row_group * size.columns * 4  // held until the row group is whole
-         + held * (size.columns * 4 + 4) + EmbeddingBytes(size, columns);
+  const std::int64_t embeds =
+      ProcessBytes(0, size.nodes, size.columns) +
+      std::min(size.rows * kEmbeddedRowBytes, kMostOfLog / 3) + in_flight +
+      size.id_bytes + size.pending_bytes + EventBuffer::MemoryBytes(size.events) +
+      // Pages and compressed pages, held until the row group is whole.
+      2 * row_group * size.columns * 4 + held * (size.columns * 4 + 4) +
+      EmbeddingBytes(size, columns);
+  return std::max(embeds, ProcessBytes(size.rows, size.nodes, size.columns));
 }
 
 int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {
@@ -105,10 +203,12 @@ int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {
 
 EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
                               std::int64_t id_bytes, int columns,
-                              const Schedule& schedule, std::int64_t num_labelled) {
+                              const Schedule& schedule, std::int64_t num_labelled,
+                              int num_done) {
   const bool labelled_only = settings.snapshot.nodes == SnapshotNodes::kLabelled;
   const int directions = settings.graph.directed ? 1 : 2;
   EmbeddingSize size;
+  size.rows = schedule.empty() ? 0 : schedule.back().events;
   size.nodes = nodes;
   size.id_bytes = id_bytes;
   size.columns = columns;
@@ -116,10 +216,12 @@ EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
   size.in_double = settings.embed.epsilon < kFloatEpsilon;
   size.symmetric = !settings.graph.directed;
   size.in_deltas = settings.snapshot.mode == SnapshotMode::kDelta;
-  std::int64_t before = 0;
-  std::int64_t events_before = 0;
+  const auto done = static_cast<std::size_t>(num_done);
+  std::int64_t before = done == 0 ? 0 : directions * schedule[done - 1].num_edges;
+  std::int64_t events_before = done == 0 ? 0 : schedule[done - 1].events;
   std::int64_t most_held = -1;
-  for (const SchedulePoint& point : schedule) {
+  for (std::size_t i = done; i < schedule.size(); ++i) {
+    const SchedulePoint& point = schedule[i];
     const std::int64_t rows =
         labelled_only ? std::min(point.num_nodes, num_labelled) : point.num_nodes;
     const std::int64_t arcs = directions * point.num_edges;
@@ -134,6 +236,7 @@ EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
     size.snapshot_rows = std::max(size.snapshot_rows, rows);
     size.all_rows += rows;
   }
+  size.pending_bytes = PendingBytes(settings.graph.window, schedule, done);
   return size;
 }
 
@@ -151,16 +254,23 @@ std::int64_t DiskBytes(const Settings& settings, const EmbeddingSize& size,
 }
 
 ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
-                                   const Schedule& schedule, std::int64_t num_labelled) {
+                                   const Schedule& schedule, const LabelSize& labels,
+                                   int num_done, bool then_trains) {
   const EmbeddingSize size =
       EmbeddingSizeOf(settings, inputs.nodes->size(), inputs.nodes->MemoryBytes(),
-                      inputs.columns.size(), schedule, num_labelled);
+                      inputs.columns.size(), schedule, labels.nodes, num_done);
   ResourceEstimate estimate;
-  const int slice = ColumnsPerPass(size, MemoryLimit(settings));
+  if (then_trains) {
+    estimate.training = PlanTraining(
+        settings, schedule,
+        {labels.in_log, labels.classes, labels.facts, inputs.columns.size()});
+  }
+  estimate.kept_bytes = estimate.training ? estimate.training->cache_bytes : 0;
+  const int slice = ColumnsPerPass(size, MemoryLimit(settings) - estimate.kept_bytes);
   estimate.columns_per_pass = slice;
   estimate.num_passes = std::max(1, (size.columns + slice - 1) / std::max(1, slice));
   estimate.memory_bytes = PassBytes(size, slice);
-  estimate.disk_bytes = DiskBytes(settings, size, schedule.size());
+  estimate.disk_bytes = DiskBytes(settings, size, schedule.size() - num_done);
   // Slices wait for each other: numbers, and once the ids.
   if (estimate.num_passes > 1) {
     estimate.temporary_bytes =
@@ -175,7 +285,7 @@ int NumThreads(const Settings& settings) {
 }
 
 std::int64_t MemoryLimit(const Settings& settings) {
-  return settings.run.memory_limit > 0 ? settings.run.memory_limit : PhysicalMemory();
+  return settings.run.memory_limit > 0 ? settings.run.memory_limit : MachineMemory();
 }
 
 std::int64_t ResidentMemory() {
@@ -196,40 +306,35 @@ std::int64_t PeakMemory() {
   return 0;
 }
 
+bool DiskHasRoom(const Settings& settings, std::int64_t bytes) {
+  const std::optional<FreeDisk> free = FindFreeDisk(settings);
+  return !free || bytes <= free->bytes;
+}
+
 arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& estimate) {
   const std::int64_t limit = MemoryLimit(settings);
-  if (estimate.memory_bytes > limit) {
+  const std::int64_t embedding_bytes = estimate.memory_bytes + estimate.kept_bytes;
+  if (embedding_bytes > limit) {
     return ResourceError(
-        "the embedding needs about ", Megabytes(estimate.memory_bytes),
+        "the embedding needs about ", Megabytes(embedding_bytes),
         " of memory even in passes of ", estimate.columns_per_pass, " columns; ",
         settings.run.memory_limit > 0 ? "raise `run.memory_limit`: "
                                       : "take a larger machine, this one has: ",
         Megabytes(limit));
   }
-  std::error_code error;
-  // An object store has room.
-  if (settings.run.directory.find("://") != std::string::npos) return arrow::Status::OK();
-  std::filesystem::path place = settings.run.directory;
-  while (!place.empty() && !std::filesystem::exists(place, error)) {
-    const auto parent = place.parent_path();
-    if (parent == place) break;
-    place = parent;
-  }
-  const auto space = std::filesystem::space(place.empty() ? "." : place, error);
+  if (estimate.training) ARROW_RETURN_NOT_OK(CheckTraining(settings, *estimate.training));
   const std::int64_t disk_bytes = estimate.disk_bytes + estimate.temporary_bytes;
-  if (!error && static_cast<std::uintmax_t>(disk_bytes) > space.available) {
-    const std::string for_a_while =
-        estimate.temporary_bytes == 0
-            ? ""
-            : ", with " + Megabytes(estimate.temporary_bytes) + " until the run ends";
-    return ResourceError(
-        "the snapshots need up to ", Megabytes(disk_bytes), " on disk", for_a_while,
-        "; free some, write fewer rows (`snapshot.nodes = labelled`) or take fewer "
-        "snapshots (`sample.lambda`): ",
-        space.available / 1'000'000, " MB are free in '",
-        place.empty() ? "." : place.string(), "'");
-  }
-  return arrow::Status::OK();
+  const std::optional<FreeDisk> free = FindFreeDisk(settings);
+  if (!free || disk_bytes <= free->bytes) return arrow::Status::OK();
+  const std::string for_a_while =
+      estimate.temporary_bytes == 0
+          ? ""
+          : ", with " + Megabytes(estimate.temporary_bytes) + " until the run ends";
+  return ResourceError(
+      "the snapshots need about ", Megabytes(disk_bytes), " on disk", for_a_while,
+      "; free some, write fewer rows (`snapshot.nodes = labelled`) or take fewer "
+      "snapshots (`sample.lambda`): ",
+      free->bytes / 1'000'000, " MB are free in '", free->place, "'");
 }
 
 }  // namespace coden

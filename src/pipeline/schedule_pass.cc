@@ -65,6 +65,12 @@ InputCounts CountsOf(const Settings& settings, const RunInputs& inputs,
   return counts;
 }
 
+// What the insertions and edges that `graph.window` will let expire may allocate before
+// `more` of them are read: an entry each, and a hash table that may grow.
+std::int64_t ExpiryGrowth(EventTime window, std::int64_t edges, std::int64_t more) {
+  return window == 0 ? 0 : more * 56 + (edges + more) * 16;
+}
+
 std::vector<std::string> NotesOf(const InputCounts& counts, const RunInputs& inputs,
                                  const PredictionClock& clock) {
   std::vector<std::string> notes;
@@ -187,8 +193,9 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   context.progress->Begin("schedule", "rows", num_rows);
   MemoryGuard guard(settings, num_rows, [&](std::int64_t more) {
     const std::int64_t nodes = inputs.nodes->size();
-    return DegreeGraph::GrowthBytes(sampler->sampler().graph().num_edges(), more) +
-           TablesGrowth(nodes, more);
+    const std::int64_t edges = sampler->sampler().graph().num_edges();
+    return DegreeGraph::GrowthBytes(edges, more) + TablesGrowth(nodes, more) +
+           ExpiryGrowth(settings.graph.window, edges, more);
   });
   Operator* stages[] = {&guard, &reader, &partitioner, &hasher, sampler.get()};
   // The reader numbers nodes that the sampler looks up, so they share a thread.

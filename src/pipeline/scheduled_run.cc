@@ -1,7 +1,9 @@
 #include "pipeline/scheduled_run_internal.h"
 
 #include <algorithm>
+#include <vector>
 
+#include <arrow/array.h>
 #include <arrow/table.h>
 
 #include "coden/pipeline/error.h"
@@ -61,14 +63,23 @@ arrow::Result<ScheduledRun> OpenScheduledRun(const Settings& settings,
 
 arrow::Result<ResourceEstimate> EstimateRest(const Settings& settings,
                                              const RunInputs& inputs,
-                                             const Schedule& schedule, int num_done) {
-  std::int64_t num_labelled = 0;
+                                             const Schedule& schedule, int num_done,
+                                             bool then_trains) {
+  LabelSize size;
   if (!settings.input.labels.empty()) {
     ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings.input));
-    num_labelled = labels.nodes->size();
+    ARROW_ASSIGN_OR_RAISE(const auto ids, labels.nodes->Ids(0, labels.nodes->size()));
+    size.nodes = size.in_log = labels.nodes->size();
+    size.classes = labels.classes->length();
+    size.facts = static_cast<std::int64_t>(labels.entries.size());
+    // Ids of another type are refused by the training itself.
+    if (ids->type()->Equals(inputs.nodes->id_type())) {
+      std::vector<NodeId> found;
+      ARROW_RETURN_NOT_OK(inputs.nodes->Find(*ids, &found));
+      size.in_log -= std::count(found.begin(), found.end(), kNoNode);
+    }
   }
-  const Schedule rest(schedule.begin() + num_done, schedule.end());
-  return EstimateResources(settings, inputs, rest, num_labelled);
+  return EstimateResources(settings, inputs, schedule, size, num_done, then_trains);
 }
 
 }  // namespace coden

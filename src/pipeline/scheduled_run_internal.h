@@ -26,9 +26,12 @@ arrow::Result<ScheduledRun> OpenScheduledRun(const Settings& settings,
                                              const RunStore& store,
                                              const PartRecord& embed, bool verify_log);
 
-/// What the snapshots after the first `num_done` need, for the columns of `inputs`.
+/// What the snapshots after the first `num_done` need, for the columns of `inputs`, and,
+/// where `then_trains`, the training after them: what `coden plan` says and what a run is
+/// held to.
 arrow::Result<ResourceEstimate> EstimateRest(const Settings& settings,
                                              const RunInputs& inputs,
-                                             const Schedule& schedule, int num_done);
+                                             const Schedule& schedule, int num_done,
+                                             bool then_trains = false);
 
 }  // namespace coden

@@ -44,10 +44,10 @@ arrow::Result<CostSize> SizeOfRun(const Settings& settings, const RunContext& co
   CostSize size;
   if (run) {
     context.progress->Note("planned from the schedule in `run.directory`");
-    const auto done = run->progress.num_snapshots;
+    const int done = run->progress.num_snapshots;
     const bool complete = done == static_cast<int>(run->schedule.size());
-    size.schedule.assign(run->schedule.begin() + (complete ? 0 : done),
-                         run->schedule.end());
+    size.schedule = std::move(run->schedule);
+    size.num_done = complete ? 0 : done;
   } else {
     run.emplace();
     ARROW_ASSIGN_OR_RAISE(run->inputs, RunInputs::Open(settings));

@@ -2,20 +2,6 @@
 
 namespace coden {
 
-namespace {
-
-constexpr std::int64_t kMostNodes = 128;
-// 64 MB.
-constexpr std::int64_t kMostNumbers = 1 << 24;
-
-}  // namespace
-
-std::size_t ChunkNodes(std::int64_t num_channels, std::int64_t num_snapshots) {
-  const std::int64_t numbers = std::max<std::int64_t>(num_channels * num_snapshots, 1);
-  return static_cast<std::size_t>(
-      std::clamp<std::int64_t>(kMostNumbers / numbers, 1, kMostNodes));
-}
-
 std::vector<DealtBatch> DealBatches(Nodes nodes, std::size_t batch,
                                     std::size_t chunk_nodes, RankShare share) {
   const auto rank = static_cast<std::size_t>(share.rank);

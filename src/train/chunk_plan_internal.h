@@ -12,18 +12,12 @@
 #include <tbb/task_arena.h>
 
 #include "train/chunk_loader_internal.h"
+#include "train/chunk_size_internal.h"
 #include "train/model_view_internal.h"
 
 namespace coden {
 
 using Nodes = std::span<const std::int64_t>;
-
-/// Nodes per task, for a model that reads `num_snapshots`. It depends on the data alone,
-/// because the gradient is a sum over chunks and its rounding must depend neither on the
-/// threads nor on the memory there is. Small, so that a chunk's tensors stay in cache and
-/// the allocator reuses them; smaller where histories are so long that a chunk of them
-/// would not be.
-std::size_t ChunkNodes(std::int64_t num_channels, std::int64_t num_snapshots);
 
 /// Which of the processes that work together this one is.
 struct RankShare {
@@ -42,9 +36,6 @@ struct DealtBatch {
 /// the results, are the same for any number of ranks.
 std::vector<DealtBatch> DealBatches(Nodes nodes, std::size_t batch,
                                     std::size_t chunk_nodes, RankShare share);
-
-/// Chunks that are gathered ahead of those that are worked on.
-inline constexpr int kChunksAhead = 2;
 
 /// A pass over nodes: cut into mini-batches, and these into chunks that a loader gathers
 /// while others are worked on.

@@ -14,7 +14,6 @@
 
 #include "coden/embed/label_embedder.h"
 #include "coden/pipeline/committed_run.h"
-#include "coden/pipeline/resources.h"
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
 #include "coden/store/manifest.h"
@@ -49,11 +48,7 @@ class LabelPropagation {
     ARROW_ASSIGN_OR_RAISE(CommittedRun run, CommittedRun::Open(settings_, store));
     ARROW_RETURN_NOT_OK(run.inputs.nodes->Find(*input_.node_ids, &nodes_));
     const int num_classes = input_.data.num_classes;
-    int group = num_classes;
-    while (group > 1 &&
-           LabelMemory(settings_, run, Options(group)) > MemoryLimit(settings_)) {
-      group = (group + 1) / 2;
-    }
+    const auto group = static_cast<int>(input_.needs.control_classes);
     context_.progress->Begin("controls", "classes", num_classes);
     for (int first = 0; first < num_classes; first += group) {
       ARROW_RETURN_NOT_OK(Propagate(run, first, std::min(group, num_classes - first)));

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/resources.h"
 #include "coden/report/printable.h"
 #include "train/label_columns_internal.h"
-#include "train/training_memory_internal.h"
+#include "train/scratch_folder_internal.h"
 
 namespace coden {
 
@@ -33,36 +31,6 @@ LabelEmbedderOptions LabelColumns(const Settings& settings, int num_classes,
   options.num_classes = num_classes;
   options.stop = context.stop;
   return options;
-}
-
-std::int64_t LabelMemory(const Settings& settings, const CommittedRun& run,
-                         const LabelEmbedderOptions& options) {
-  EmbeddingSize size;
-  size.nodes = run.inputs.nodes->size();
-  for (const SchedulePoint& point : run.schedule) {
-    size.arcs = std::max(size.arcs, point.num_edges * (settings.graph.directed ? 1 : 2));
-  }
-  size.arcs_before = size.arcs;
-  size.threads = NumThreads(settings);
-  size.symmetric = !settings.graph.directed;
-  const auto engines =
-      static_cast<std::int64_t>(options.windows.size() * options.alphas.size());
-  return engines * EmbeddingBytes(size, options.num_folds * options.num_classes);
-}
-
-arrow::Status CheckLabelMemory(const Settings& settings, const CommittedRun& run,
-                               const LabelEmbedderOptions& options) {
-  const std::int64_t needed = LabelMemory(settings, run, options);
-  const std::int64_t limit = MemoryLimit(settings);
-  if (needed <= limit) return arrow::Status::OK();
-  return ResourceError(
-      "label columns need about ", needed / 1'000'000, " MB for ",
-      CountOf(static_cast<std::int64_t>(options.windows.size() * options.alphas.size()),
-              "pairs of window and alpha with "),
-      CountOf(options.num_folds * options.num_classes, "columns each"),
-      ": raise `run.memory_limit`, or lower `train.label_columns`: the "
-      "limit is ",
-      limit / 1'000'000, " MB");
 }
 
 std::vector<LabelSeed> LabelSeeds(std::span<const LabelFact> facts,
@@ -97,13 +65,12 @@ arrow::Result<std::shared_ptr<const NodeHistory>> MakeLabelHistory(
   ARROW_RETURN_NOT_OK(run.inputs.nodes->Find(*input.node_ids, &nodes));
   const TrainingData& data = input.data;
   LabelEmbedderOptions options = LabelColumns(settings, data.num_classes, context);
-  ARROW_RETURN_NOT_OK(CheckLabelMemory(settings, run, options));
   ARROW_ASSIGN_OR_RAISE(
       const std::shared_ptr<NodeHistory> history,
       NodeHistory::Make(
           {data.num_nodes, ResolveLabelColumns(settings).NumChannels(data.num_classes),
            data.num_snapshots},
-          input.held_snapshots, ScratchFolder(store)));
+          input.needs.held_snapshots, ScratchFolder(store)));
   std::unique_ptr<LabelEmbedder> labels;
   std::vector<float> rows;
   options.after_snapshot = [&](const SchedulePoint&) {

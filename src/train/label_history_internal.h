@@ -20,15 +20,6 @@ namespace coden {
 LabelEmbedderOptions LabelColumns(const Settings& settings, int num_classes,
                                   const RunContext& context);
 
-/// Memory that the engines of `options` need on the graph of `run`.
-std::int64_t LabelMemory(const Settings& settings, const CommittedRun& run,
-                         const LabelEmbedderOptions& options);
-
-/// Refuse label columns that need more than `run.memory_limit`: the engines of all
-/// windows and alphas are there at once.
-arrow::Status CheckLabelMemory(const Settings& settings, const CommittedRun& run,
-                               const LabelEmbedderOptions& options);
-
 /// What the training labels are to the columns: a seed for every fact of a node with a
 /// fold. `nodes` are the data's nodes in the graph.
 std::vector<LabelSeed> LabelSeeds(std::span<const LabelFact> facts,

@@ -23,7 +23,7 @@
 #include "train/node_states_internal.h"
 #include "train/numbered_snapshot_internal.h"
 #include "train/predict_memory_internal.h"
-#include "train/training_memory_internal.h"
+#include "train/scratch_folder_internal.h"
 #include "train/training_seeds_internal.h"
 
 namespace coden {
@@ -106,8 +106,7 @@ class PredictStage {
   arrow::Status OpenStates() {
     ARROW_ASSIGN_OR_RAISE(
         const std::int64_t held,
-        PlanPredictMemory(settings_, config(), nodes_->size(),
-                          static_cast<std::int64_t>(plan_.chosen.size())));
+        PlanPredictMemory(settings_, config(), nodes_->size(), plan_.chosen));
     ARROW_ASSIGN_OR_RAISE(states_,
                           NodeStates::Make(plan_.model, nodes_->size(),
                                            store_.Show(RunLayout::kModelWeights)));
@@ -137,7 +136,6 @@ class PredictStage {
   arrow::Status FollowLabels() {
     LabelEmbedderOptions options =
         LabelColumns(settings_, config().num_classes(), context_);
-    ARROW_RETURN_NOT_OK(CheckLabelMemory(settings_, run_, options));
     ARROW_ASSIGN_OR_RAISE(auto seeds, TrainingSeeds(settings_, store_, run_, config()));
     options.after_snapshot = [this](const SchedulePoint& point) {
       return TakeSnapshot(point);

@@ -5,6 +5,8 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/resources.h"
+#include "coden/pipeline/training_needs.h"
+#include "train/label_columns_internal.h"
 #include "train/node_states_internal.h"
 
 namespace coden {
@@ -25,7 +27,8 @@ double CopiesOfSnapshot(const Settings& settings) {
 arrow::Result<std::int64_t> PlanPredictMemory(const Settings& settings,
                                               const ModelConfig& config,
                                               std::int64_t num_nodes,
-                                              std::int64_t num_snapshots) {
+                                              const Schedule& chosen) {
+  const auto num_snapshots = static_cast<std::int64_t>(chosen.size());
   const std::vector<std::int64_t> groups = config.ChannelGroups();
   const auto channels =
       static_cast<double>(std::accumulate(groups.begin(), groups.end(), std::int64_t{0}));
@@ -44,7 +47,15 @@ arrow::Result<std::int64_t> PlanPredictMemory(const Settings& settings,
       KeepsHistory(config) ? channels * static_cast<double>(num_snapshots) : 0.0;
   const double block = static_cast<double>(kBlockNodes) *
                        (3.0 * state + sizeof(float) * (2.0 * inputs + history));
-  const double fixed = all_nodes + block * NumThreads(settings);
+  std::int64_t labels = 0;
+  if (config.options.label_columns > 0) {
+    const LabelColumnShape shape = ResolveLabelColumns(settings);
+    labels = LabelEngineBytes(settings, chosen, shape.windows,
+                              static_cast<std::int64_t>(shape.alphas.size()),
+                              shape.folds * static_cast<int>(config.num_classes()));
+  }
+  const double fixed = static_cast<double>(TrainingProcessBytes() + labels) + all_nodes +
+                       block * NumThreads(settings);
   const auto limit = static_cast<double>(MemoryLimit(settings));
   const double per_snapshot =
       KeepsHistory(config) ? sizeof(float) * static_cast<double>(num_nodes) * channels

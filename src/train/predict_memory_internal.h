@@ -5,16 +5,17 @@
 #include <arrow/result.h>
 
 #include "coden/pipeline/settings.h"
+#include "coden/sample/schedule.h"
 #include "train/model_files_internal.h"
 
 namespace coden {
 
-/// Check that predicting fits in `run.memory_limit`, label columns aside. For a model
-/// that keeps history return how many snapshots of it to hold: 0 for all, or that many at
-/// a time with the rest in a temporary file.
+/// Check that predicting fits in `run.memory_limit`, on the snapshots of `chosen`. For a
+/// model that keeps history return how many snapshots of it to hold: 0 for all, or that
+/// many at a time with the rest in a temporary file.
 arrow::Result<std::int64_t> PlanPredictMemory(const Settings& settings,
                                               const ModelConfig& config,
                                               std::int64_t num_nodes,
-                                              std::int64_t num_snapshots);
+                                              const Schedule& chosen);
 
 }  // namespace coden

@@ -15,7 +15,7 @@
 #include "train/embedding_row_internal.h"
 #include "train/feature_rows_internal.h"
 #include "train/labelled_nodes_internal.h"
-#include "train/training_memory_internal.h"
+#include "train/scratch_folder_internal.h"
 
 namespace coden {
 
@@ -48,8 +48,11 @@ class Loader {
     ARROW_RETURN_NOT_OK(ChooseNodes(std::move(labels)));
     ARROW_RETURN_NOT_OK(FillLabels());
     FillPresent();
-    ARROW_ASSIGN_OR_RAISE(input_.held_snapshots,
-                          PlanTrainingMemory(settings_, data(), num_channels_));
+    input_.needs = PlanTraining(settings_, schedule_,
+                                {data().num_nodes, data().num_classes,
+                                 static_cast<std::int64_t>(nodes_.facts.size()),
+                                 static_cast<int>(num_channels_)});
+    ARROW_RETURN_NOT_OK(CheckTraining(settings_, input_.needs));
     if (settings_.train.inputs.embedding) ARROW_RETURN_NOT_OK(FillEmbeddings());
     if (cache_ != nullptr) cache_->Clear();
     if (settings_.train.inputs.features)
@@ -63,21 +66,15 @@ class Loader {
  private:
   // All snapshots up to the last prediction time, or those at prediction times alone.
   arrow::Status ChooseSnapshots() {
-    ARROW_ASSIGN_OR_RAISE(const Schedule schedule, ReadSchedule(store_));
-    const bool history =
-        settings_.train.model != ModelKind::kCodenS || !settings_.train.averages.empty();
-    Schedule& snapshots = input_.snapshots;
-    std::size_t num_needed = 0;
-    for (const SchedulePoint& point : schedule) {
-      if (history || point.at_prediction) snapshots.push_back(point);
+    ARROW_ASSIGN_OR_RAISE(schedule_, ReadSchedule(store_));
+    input_.snapshots = SnapshotsOfTraining(settings_, schedule_);
+    for (const SchedulePoint& point : input_.snapshots) {
+      ++data().num_snapshots;
       if (!point.at_prediction) continue;
-      num_needed = snapshots.size();
       data().predictions.push_back(
-          {point.prediction, point.time, static_cast<std::int64_t>(num_needed) - 1});
+          {point.prediction, point.time, data().num_snapshots - 1});
     }
-    snapshots.resize(num_needed);
-    data().num_snapshots = static_cast<std::int64_t>(num_needed);
-    if (num_needed == 0) {
+    if (input_.snapshots.empty()) {
       return InputError("the run has no prediction time: nothing to train on: '",
                         store_.Show(), "'");
     }
@@ -138,7 +135,7 @@ class Loader {
     ARROW_ASSIGN_OR_RAISE(
         const std::shared_ptr<NodeHistory> history,
         NodeHistory::Make({data().num_nodes, num_channels_, data().num_snapshots},
-                          input_.held_snapshots, ScratchFolder(store_)));
+                          input_.needs.held_snapshots, ScratchFolder(store_)));
     std::vector<NodeId> found;
     for (const SchedulePoint& point : input_.snapshots) {
       ARROW_RETURN_NOT_OK(context_.stop.Poll());
@@ -165,6 +162,7 @@ class Loader {
   const RunStore& store_;
   SnapshotCache* cache_;
   SnapshotReader reader_;
+  Schedule schedule_;
   LabelledNodes nodes_;
   std::int64_t num_channels_ = 0;  // of an embedding
   TrainingInput input_;

@@ -9,6 +9,7 @@
 
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
+#include "coden/pipeline/training_needs.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_cache.h"
 #include "coden/store/run_store.h"
@@ -36,8 +37,7 @@ struct TrainingInput {
   /// Of the feature columns, over the nodes present at the first prediction time.
   std::vector<float> feature_mean;
   std::vector<float> feature_deviation;
-  /// Snapshots that a NodeHistory may hold at a time; 0: all.
-  std::int64_t held_snapshots = 0;
+  TrainingNeeds needs;
 };
 
 /// Read the snapshots that a model needs, the labels, the nodes' first events and, where

@@ -151,5 +151,19 @@ TEST_F(DiskEstimateTest, DeltasAreTakenForFullSnapshots) {
               0.01 * static_cast<double>(full.snapshot_bytes));
 }
 
+TEST(DiskEstimateOfRest, TakesTheBytesPerNodeOfTheSnapshotsThatAreThere) {
+  PartRecord part;
+  part.files = {{"snapshots/snapshot=000000/part-0.parquet", 1000, 10, ""},
+                {"state/nodes.parquet", 300, 10, ""},
+                {"schedule.parquet", 200, 1, ""}};
+  Schedule schedule(3);
+  schedule[0].num_nodes = 10;
+  schedule[1].num_nodes = 20;
+  schedule[2].num_nodes = 40;
+  const DiskEstimate rest = EstimateDiskOfRest(part, schedule, /*num_done=*/1);
+  EXPECT_EQ(rest.snapshot_bytes, 6000);
+  EXPECT_EQ(rest.state_bytes, 2000);
+}
+
 }  // namespace
 }  // namespace coden

@@ -1,5 +1,6 @@
 #include "coden/pipeline/resources.h"
 
+#include "store/machine_memory_internal.h"
 #include "support/parquet.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
@@ -20,10 +21,11 @@ std::unique_ptr<NodeIdMap> MakeNodes(int nodes) {
 
 std::int64_t IdBytes(int nodes) { return MakeNodes(nodes)->MemoryBytes(); }
 
-// What a run needs whose snapshots have these edges, with `nodes` nodes in each.
+// What a run needs whose snapshots have these edges, with `nodes` nodes in each, once the
+// first `num_done` of them are there.
 ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t>& edges,
                           bool directed = false, std::int64_t limit = 0,
-                          const SnapshotOptions& snapshot = {}) {
+                          const SnapshotOptions& snapshot = {}, int num_done = 0) {
   Settings settings;
   settings.snapshot = snapshot;
   settings.run.memory_limit = limit;
@@ -38,7 +40,7 @@ ResourceEstimate Estimate(int nodes, int columns, const std::vector<std::int64_t
     point.num_edges = num_edges;
     schedule.push_back(point);
   }
-  return EstimateResources(settings, inputs, schedule, /*num_labelled=*/0);
+  return EstimateResources(settings, inputs, schedule, LabelSize{}, num_done);
 }
 
 // Of an undirected graph.
@@ -83,15 +85,60 @@ TEST(Resources, AnUpdateHoldsTheNeighboursOfTheSnapshotBefore) {
   EXPECT_EQ(memory({5000, 10, 500}), memory({5000}));
 }
 
+TEST(Resources, ARunThatGoesOnHasTheGraphOfTheSnapshotsThatAreThere) {
+  const auto memory = [](const std::vector<std::int64_t>& edges, int num_done) {
+    return Estimate(1000, 16, edges, false, 0, {}, num_done).memory_bytes;
+  };
+  EXPECT_EQ(memory({4000, 5000}, 1), memory({4000, 5000}, 0));
+  EXPECT_EQ(memory({4000, 5000}, 1) - memory({5000}, 0), 2 * 4000 * 4);
+  EXPECT_EQ(memory({9000, 10, 20}, 2), memory({10, 20}, 1));
+  // What is there is not written again.
+  const auto disk = [](const std::vector<std::int64_t>& edges, int num_done) {
+    return Estimate(1000, 16, edges, false, 0, {}, num_done).disk_bytes;
+  };
+  EXPECT_EQ(disk({500, 500, 500}, 2), disk({500}, 0));
+}
+
+TEST(Resources, AWindowHoldsTheInsertionsThatMayStillExpire) {
+  Settings settings;
+  Schedule schedule;
+  for (int i = 0; i < 10; ++i) {
+    SchedulePoint point;
+    point.time = 100 * (i + 1);
+    point.events = 1'000'000 * (i + 1);
+    point.num_edges = 1'000'000;
+    schedule.push_back(point);
+  }
+  const auto pending = [&](EventTime window, int num_done = 0) {
+    settings.graph.window = window;
+    return EmbeddingSizeOf(settings, 0, 0, 16, schedule, 0, num_done).pending_bytes;
+  };
+  EXPECT_EQ(pending(0), 0);
+  // About 65 bytes for an insertion and its edge. Up to a snapshot there are those of one
+  // window and of the interval before the snapshot.
+  EXPECT_GE(pending(100), 65 * 2'000'000);
+  EXPECT_LE(pending(100), 85 * 2'000'000);
+  EXPECT_GE(pending(5000), 24 * 10'000'000);
+  EXPECT_EQ(pending(100, /*num_done=*/5), pending(100));
+  EXPECT_EQ(pending(5000, /*num_done=*/5), pending(5000));
+  // It is part of what a pass takes.
+  EmbeddingSize size = SizeOf(1000, 10'000);
+  size.columns = 16;
+  const std::int64_t without = PassBytes(size, 16);
+  size.pending_bytes = 12'345;
+  EXPECT_EQ(PassBytes(size, 16), without + 12'345);
+}
+
 TEST(Resources, ARowGroupOfWholeRowsIsHeldUntilItIsWritten) {
   const auto memory = [](int nodes, int columns) {
     return Estimate(nodes, columns, {10}).memory_bytes -
            EmbeddingBytes(SizeOf(nodes, 20), columns);
   };
-  // And ten batches of a small snapshot are on their way.
-  EXPECT_EQ(memory(1000, 48) - memory(1000, 16), 1000 * 32 * 4 * (1 + 10));
-  // It has at most 2^18 rows; batches have 2^23 numbers.
-  EXPECT_EQ(memory(600'000, 48) - memory(600'000, 16), (1 << 18) * 32 * 4);
+  // As pages and as compressed pages. Ten batches of a small snapshot are on their way,
+  // and features have been read.
+  EXPECT_EQ(memory(1000, 48) - memory(1000, 16), 1000 * 32 * 4 * (2 + 10 + 4));
+  // It has at most 2^18 rows; batches have 2^23 numbers; large features come in pieces.
+  EXPECT_EQ(memory(600'000, 48) - memory(600'000, 16), (1 << 18) * 32 * 4 * 2);
 }
 
 TEST(Resources, PassesAreAsFewAndAsEvenAsTheLimitAllows) {
@@ -176,6 +223,14 @@ TEST(Resources, TheMemoryLimitIsKept) {
   CODEN_EXPECT_OK(CheckResources(settings, estimate));
   estimate.memory_bytes = kTooMuch;
   ExpectRefused(CheckResources(settings, estimate), "take a larger machine");
+}
+
+TEST(Resources, WithoutALimitItIsWhatTheMachineOrItsContainerAllows) {
+  Settings settings;
+  EXPECT_EQ(MemoryLimit(settings), MachineMemory());
+  EXPECT_LE(MemoryLimit(settings), ControlGroupLimit());
+  settings.run.memory_limit = 5'000'000;
+  EXPECT_EQ(MemoryLimit(settings), 5'000'000);
 }
 
 TEST(Resources, TheDiskOfTheRunDirectoryMustHaveRoom) {

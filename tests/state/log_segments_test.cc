@@ -37,13 +37,13 @@ class LogSegmentsTest : public ::testing::Test {
     SilentProgress progress;
     Operator* stages[] = {&reader};
     CODEN_EXPECT_OK(coden::Run(*rows.reader, stages,
-                        [&](const BatchPtr& batch) {
-                          const EventView view(*batch);
-                          times.insert(times.end(), view.times().begin(),
-                                       view.times().end());
-                          return arrow::Status::OK();
-                        },
-                        {&progress})
+                               [&](const BatchPtr& batch) {
+                                 const EventView view(*batch);
+                                 times.insert(times.end(), view.times().begin(),
+                                              view.times().end());
+                                 return arrow::Status::OK();
+                               },
+                               {&progress})
                         .status());
     return times;
   }

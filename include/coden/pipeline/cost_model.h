@@ -19,7 +19,8 @@ struct CostSize {
   std::int64_t id_bytes = 0;  ///< of the map from ids to nodes
   std::int64_t num_labelled = 0;
   ColumnRange columns;
-  Schedule schedule;  ///< of the snapshots to come
+  Schedule schedule;
+  int num_done = 0;  ///< snapshots of it that are there
 };
 
 /// What is known of a log that is not here.

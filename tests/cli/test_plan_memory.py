@@ -1,0 +1,101 @@
+"""The plan says how much memory a run takes: never less, and at most a quarter more."""
+
+import json
+
+import pytest
+from conftest import needs_data
+
+MEGABYTE = 1_000_000
+EPOCHS = ["--train.epochs", "2"]
+
+
+def planned(coden, *flags, code=0, what="memory"):
+    """MB that the plan says: by default those of the process at its peak."""
+    plan = coden("plan", *flags, "--format", "json")
+    assert plan.code == code, plan.stderr
+    needs = {row["what"]: row["value"] for row in json.loads(plan.stdout)["needs"]}
+    return int(needs[what].removesuffix(" MB").replace(",", ""))
+
+
+def taken(coden, command, run, *flags):
+    """MB that the process has held at most, as its manifest says."""
+    outcome = coden(command, *flags, "--run.directory", run)
+    assert outcome.code == 0, outcome.stderr
+    manifest = json.loads(max(run.glob("_coden/manifest-*.json")).read_text())
+    figures = [figure for part in manifest["parts"] for figure in part["figures"]]
+    return max(figure["peak_bytes"] for figure in figures) / MEGABYTE
+
+
+def check(coden, run, *flags):
+    said = planned(coden, *flags)
+    assert said / 1.25 <= taken(coden, "run", run, *flags) <= said
+
+
+@pytest.fixture(scope="session")
+def sbm(coden, tmp_path_factory):
+    """A small graph with labels, and histories that are the most of what its training takes."""
+    data = tmp_path_factory.mktemp("sbm")
+    sizes = ["--nodes", "6000", "--steps", "20", "--features", "48"]
+    assert coden("generate", "sbm", "--out", data, *sizes).code == 0
+    flags = [
+        x for n in ("edges", "features", "labels") for x in (f"--input.{n}", data / f"{n}.parquet")
+    ]
+    return [
+        *flags,
+        "--graph.events",
+        "signed",
+        "--partition.initial",
+        "5",
+        "--partition.width",
+        "5",
+        *EPOCHS,
+    ]
+
+
+VARIANTS = {
+    "default": [],
+    "label columns": ["--train.label_columns", "5", "--train.label_alphas", "0.1,0.3"],
+    "current snapshot": ["--train.model", "coden-s"],
+    "limited": ["--run.memory_limit", "2GB"],
+    "deltas": ["--snapshot.mode", "delta"],
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_run_takes_what_is_planned(coden, sbm, tmp_path, variant):
+    check(coden, tmp_path / "run", *sbm, *VARIANTS[variant])
+
+
+@needs_data("school")
+@pytest.mark.parametrize("columns", ["0", "5"])
+def test_school_takes_what_is_planned(coden, tmp_path, columns):
+    flags = ["pipelines/school.ini", *EPOCHS, "--train.label_columns", columns]
+    check(coden, tmp_path / "run", *flags)
+
+
+@needs_data("git_postgres")
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", ["0", "5"])
+def test_git_postgres_takes_what_is_planned(coden, tmp_path, columns):
+    flags = ["pipelines/git_postgres.ini", *EPOCHS, "--train.label_columns", columns]
+    check(coden, tmp_path / "run", *flags)
+
+
+def test_plan_and_run_stop_at_the_same_limit(coden, sbm, tmp_path):
+    said = planned(coden, *sbm, "--run.memory_limit", "1TB")
+    # Histories in a file, where they do not fit.
+    low = [*sbm, "--run.memory_limit", f"{said - 30}MB"]
+    assert planned(coden, *low) <= said - 30
+    assert taken(coden, "run", tmp_path / "run", *low) <= said - 30
+    # Enough for the embedding, too little for the training after it.
+    limit = planned(coden, *sbm, "--run.memory_limit", "1TB", what="memory of the embedding") + 1
+    low = [*sbm, "--run.memory_limit", f"{limit}MB", "--run.directory", tmp_path / "refused"]
+    assert planned(coden, *low, code=4) > limit
+    plan, refused = coden("plan", *low), coden("run", *low)
+    assert (plan.code, refused.code) == (4, 4)
+    assert plan.error == f"the run would stop: {refused.error}"
+    for part in ["training needs about", " MB of memory", "raise `run.memory_limit`"]:
+        assert part in plan.error
+    # It stops before the embedding, not after it.
+    assert not list((tmp_path / "refused").glob("snapshots/*"))
+    assert coden("embed", *low).code == 0
