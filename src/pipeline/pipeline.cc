@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <arrow/array.h>
+#include <arrow/type.h>
+
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/fingerprint.h"
 #include "coden/read/input_agreement.h"
@@ -96,7 +99,11 @@ arrow::Result<bool> IsBarren(const RunStore& store, const PartRecord& part) {
 arrow::Result<std::shared_ptr<const NodeIdMap>> CheckLabels(const Settings& settings,
                                                             const RunContext& context) {
   ARROW_ASSIGN_OR_RAISE(Labels labels, ReadLabels(settings.input));
-  if (const auto warning = AmountsWarning(labels)) context.progress->Note(*warning);
+  if (const auto warning =
+          AmountsWarning(*labels.classes->type(), labels.classes->length(),
+                         static_cast<std::int64_t>(labels.entries.size()))) {
+    context.progress->Note(*warning);
+  }
   std::shared_ptr<NodeIdMap> nodes = std::move(labels.nodes);
   nodes->Freeze();
   if (labels.timed || labels.other_columns.empty()) return nodes;

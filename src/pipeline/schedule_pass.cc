@@ -199,9 +199,15 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   });
   Operator* stages[] = {&guard, &reader, &partitioner, &hasher, sampler.get()};
   // The reader numbers nodes that the sampler looks up, so they share a thread.
+  ARROW_ASSIGN_OR_RAISE(const auto warnings, TimeWarnings(settings, *inputs.log.source,
+                                                          {inputs.log.columns[2], nullptr,
+                                                           inputs.log.time_type}));
   const auto run = Run(*source, stages, collect, context, {.read_ahead_of = 0});
   if (!run.ok() && sampler->refused_row() >= 0)
     return RefusedRow(run.status(), inputs.log, sampler->refused_row());
+  // A setting that leaves nothing to do may be one that does not fit the log.
+  if (FaultOf(run.status()) == Fault::kUsage && !warnings.empty())
+    return run.status().WithMessage(run.status().message(), "; ", warnings.front());
   ARROW_ASSIGN_OR_RAISE(const PassTimes times, run);
   ARROW_ASSIGN_OR_RAISE(const auto table,
                         arrow::Table::FromRecordBatches(ScheduleSchema(), rows));
@@ -223,9 +229,6 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   result.notes = NotesOf(result.counts, inputs, partitioner.clock());
   ARROW_RETURN_NOT_OK(CheckIdsOfLog(settings, inputs, sampler->sampler().first_event(),
                                     &result.counts, &result.notes));
-  ARROW_ASSIGN_OR_RAISE(const auto warnings, TimeWarnings(settings, *inputs.log.source,
-                                                          {inputs.log.columns[2], nullptr,
-                                                           inputs.log.time_type}));
   result.notes.insert(result.notes.end(), warnings.begin(), warnings.end());
 
   const std::string rows_text = CountOf(num_rows, "rows");

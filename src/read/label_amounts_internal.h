@@ -1,14 +1,17 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
-#include "coden/read/labels.h"
+#include <arrow/type_fwd.h>
 
 namespace coden {
 
 /// What to say of labels that look like amounts: whole numbers with more than a hundred
-/// different values, and more than one for every ten rows.
-std::optional<std::string> AmountsWarning(const Labels& labels);
+/// different values, and more than one for every ten rows. `type` is that of the classes.
+std::optional<std::string> AmountsWarning(const arrow::DataType& type,
+                                          std::int64_t num_classes,
+                                          std::int64_t num_rows);
 
 }  // namespace coden

@@ -31,17 +31,17 @@ arrow::Status SortClasses(const NodeIdMap& values, Labels* labels) {
 
 }  // namespace
 
-std::optional<std::string> AmountsWarning(const Labels& labels) {
+std::optional<std::string> AmountsWarning(const arrow::DataType& type,
+                                          std::int64_t num_classes,
+                                          std::int64_t num_rows) {
   constexpr std::int64_t kManyClasses = 100;
   constexpr std::int64_t kRowsOfAClass = 10;
-  const std::int64_t classes = labels.classes->length();
-  const auto rows = static_cast<std::int64_t>(labels.entries.size());
-  if (labels.classes->type_id() != arrow::Type::INT64 || classes <= kManyClasses ||
-      classes * kRowsOfAClass <= rows) {
+  if (type.id() != arrow::Type::INT64 || num_classes <= kManyClasses ||
+      num_classes * kRowsOfAClass <= num_rows) {
     return std::nullopt;
   }
-  return "the labels look like amounts: " + CountOf(classes, "different numbers in ") +
-         CountOf(rows, "rows") +
+  return "the labels look like amounts: " +
+         CountOf(num_classes, "different numbers in ") + CountOf(num_rows, "rows") +
          "; each number is treated as a class of its own, and amounts are not estimated";
 }
 

@@ -145,7 +145,9 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
     for (const std::string& warning : warnings)
       list.Remark({}, warning, /*count=*/1, /*first_row=*/-1);
   }
-  if (const std::string others = OtherColumns(source, scan); !others.empty()) {
+  // Where a column is missing, one of the others may be meant to be it.
+  const std::string others = OtherColumns(source, scan);
+  if (has_ends && columns.time.usable() && !others.empty()) {
     list.Remark({}, "columns of the edge log that are not read: " + others, /*count=*/1,
                 /*first_row=*/-1);
   }

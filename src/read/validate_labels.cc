@@ -6,6 +6,7 @@
 
 #include "coden/read/labels.h"
 #include "read/columns_internal.h"
+#include "read/label_amounts_internal.h"
 #include "read/validation_internal.h"
 
 namespace coden {
@@ -36,6 +37,10 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
   if (columns.node.usable()) {
     ARROW_ASSIGN_OR_RAISE(labelled, NodeIdMap::Make(columns.node.id_type));
   }
+  std::unique_ptr<NodeIdMap> classes;
+  if (columns.label.usable()) {
+    ARROW_ASSIGN_OR_RAISE(classes, NodeIdMap::Make(columns.label.id_type));
+  }
   const bool looks_up = labelled != nullptr && inputs.log_is_known &&
                         inputs.nodes->id_type()->Equals(*columns.node.id_type);
   OneLabelPerTime once;
@@ -53,8 +58,9 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
       ARROW_RETURN_NOT_OK(EncodeUsable(ids, list.broken(), *labelled, &rows));
     }
     if (const auto array = scan.Get(batch, columns.label)) {
-      ARROW_RETURN_NOT_OK(
-          ReadClasses(array, columns.label.id_type, place(columns.label)).status());
+      ARROW_ASSIGN_OR_RAISE(const auto values, ReadClasses(array, columns.label.id_type,
+                                                           place(columns.label)));
+      ARROW_RETURN_NOT_OK(EncodeUsable(values, list.broken(), *classes, &found));
     }
     std::shared_ptr<arrow::Int64Array> times;
     if (const auto array = scan.Get(batch, columns.time)) {
@@ -76,6 +82,11 @@ arrow::Status ValidateLabels(const ParquetSource& source, CheckedInputs& inputs,
   ARROW_RETURN_NOT_OK(list.ForEachBatch(source, scan.names(), input.batch_rows,
                                         /*begin_row=*/0, columns.num_rows, inputs.context,
                                         visit));
+  if (classes != nullptr) {
+    if (const auto warning =
+            AmountsWarning(*classes->id_type(), classes->size(), columns.num_rows))
+      list.Remark(input.label, *warning, classes->size(), /*first_row=*/-1);
+  }
   return looks_up ? JudgeMatch(match, "labels", inputs, list) : arrow::Status::OK();
 }
 

@@ -208,6 +208,14 @@ def test_times_outside_the_log_are_told(log):
     assert checked.code == 0 and "if it were in seconds" in " ".join(checked.stdout.split())
 
 
+def test_an_initial_graph_after_the_log_is_refused_with_its_times(log):
+    log.write("a", pa.array((1420070400 + np.arange(100) * 86400) * 1000, pa.timestamp("ms")))
+    refused = log.call("embed", "--partition.initial", str(1425000000 * 10**6))
+    assert refused.code == 2
+    assert "takes the whole log" in refused.error and "in milliseconds since 1970" in refused.error
+    assert "it would lie in the log if it were in microseconds" in refused.error
+
+
 def test_columns_that_are_not_read_are_named_once(log):
     log.write("a", np.arange(100), weight=np.ones(100), type=["x"] * 100)
     outcome = log.call("embed")
@@ -226,3 +234,15 @@ def test_labels_as_pandas_writes_them(coden, inputs, kind):
     assert outcome.code == 0, outcome.stderr
     counts = {row["key"]: row["count"] for row in json.loads(outcome.stdout)["input_counts"]}
     assert (counts["label_rows"], counts["label_rows_unmatched"]) == (50, 0)
+
+
+def test_labels_that_look_like_amounts_are_told(coden, inputs):
+    random = np.random.default_rng(1)
+    nodes = np.repeat(np.arange(50), 10)
+    times = np.tile(np.arange(10) * 20, 50)
+    values = random.integers(0, 150, 500)
+    inputs["labels"] = pa.table({"node": nodes, "label": values, "time": times})
+    outcome = coden("run", *inputs.flags())
+    assert outcome.code == 0 and "the labels look like amounts: 14" in outcome.stderr
+    checked = coden("validate", *inputs.flags())
+    assert "look like amounts" in " ".join(checked.stdout.split())

@@ -124,9 +124,11 @@ TEST_F(LabelsTest, ManyDifferentNumbersLookLikeAmounts) {
       EXPECT_TRUE(nodes.Append(row).ok());
       EXPECT_TRUE(values.Append(row % classes).ok());
     }
-    return AmountsWarning(Read({{"node", nodes.Finish().ValueOrDie()},
+    const Labels labels = Read({{"node", nodes.Finish().ValueOrDie()},
                                 {"label", values.Finish().ValueOrDie()}})
-                              .ValueOrDie());
+                              .ValueOrDie();
+    return AmountsWarning(*labels.classes->type(), labels.classes->length(),
+                          static_cast<std::int64_t>(labels.entries.size()));
   };
   EXPECT_EQ(
       warning(500, 101),
