@@ -140,6 +140,7 @@ arrow::Status PairScorer::Predict(Network& network, const Times& times,
 arrow::Status PairScorer::PredictNodes(Network& network, Nodes nodes, const Times& times,
                                        const torch::Tensor& prepared,
                                        PairScores& scores) {
+  if (nodes.empty()) return arrow::Status::OK();
   ChunkPlan plan = MakePlan(nodes, times.snapshots.back());
   for (const ChunkPlan::Batch& batch : plan.batches()) {
     ARROW_RETURN_NOT_OK(context_.stop.Poll());
