@@ -19,6 +19,7 @@ USAGE, AGAIN = 2, 6
 SMALL = [
     *["--train.hidden", "32", "--train.batch", "300", "--partition.predictions", "4"],
     *["--train.epochs", "10", "--train.patience", "0", "--run.threads", "1"],
+    *["--train.protocol", "shared"],
 ]
 LABELS = ["--train.label_columns", "3", "--train.label_alphas", "0.2,0.5"]
 

@@ -199,6 +199,6 @@ def test_settings_that_make_no_sense_are_refused(coden, inputs, flags, said):
 
 
 def test_every_epoch_has_a_line(coden, inputs):
-    outcome = coden("run", *inputs.flags(*SMALL))
+    outcome = coden("run", *inputs.flags(*SMALL, "--train.protocol", "shared"))
     lines = [line for line in outcome.stderr.splitlines() if line.startswith("train: ")]
     assert [line for line in lines if ", validation " in line and " left" in line] == lines[1:3]
