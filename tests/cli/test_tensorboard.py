@@ -29,6 +29,7 @@ def numbers(points):
 
 def test_epochs_and_metrics_are_there_with_their_numbers(coden, inputs):
     flags = inputs.flags("--train.runs", "2", "--train.hidden", "8", "--partition.predictions", "3")
+    flags += ["--train.protocol", "shared"]  # one curve a run
     assert coden("run", *flags).code == 0
     assert not (inputs.run / "tensorboard").exists()
     assert coden("report", *flags, "--report.tensorboard", "true").code == 0
