@@ -57,17 +57,20 @@ arrow::Status UnknownFlag(const Command& command, const std::string& given) {
         takers += (takers.empty() ? "" : ", ") + std::string(other.name);
     }
   }
-  if (!takers.empty()) {
-    return UsageError("`coden ", command.name, "` does not take `--", name,
-                      "`; these commands do: ", takers);
-  }
   std::vector<std::string> names;
   for (const FlagHelp& flag : CommonFlags()) names.push_back(flag.name);
   for (const FlagHelp& flag : FlagsOf(command)) names.push_back(flag.name);
-  return UsageError(
-      "unknown flag `", given.starts_with('-') ? given : "--" + given,
-      "`; the nearest is `--",
-      Nearest(name, std::vector<std::string_view>(names.begin(), names.end())), "`");
+  const std::string_view nearest =
+      Nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
+  if (takers.empty()) {
+    return UsageError("unknown flag `", given.starts_with('-') ? given : "--" + given,
+                      "`; the nearest is `--", nearest, "`");
+  }
+  const std::string setting = nearest.ends_with("." + name)
+                                  ? "; the setting is `--" + std::string(nearest) + "`"
+                                  : std::string();
+  return UsageError("`coden ", command.name, "` does not take `--", name,
+                    "`; these commands do: ", takers, setting);
 }
 
 }  // namespace

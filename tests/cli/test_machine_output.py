@@ -16,7 +16,8 @@ def check_keys(value):
     if isinstance(value, dict):
         for key, inner in value.items():
             assert KEY.fullmatch(key), key
-            check_keys(inner)
+            if key != "settings":  # whose values are texts, as a pipeline file has them
+                check_keys(inner)
     elif isinstance(value, list):
         for inner in value:
             check_keys(inner)
@@ -53,8 +54,8 @@ def test_a_plan_has_numbers(coden, ask, inputs):
 
 def test_every_command_answers_programs(ask, inputs, coden, tmp_path):
     assert coden("run", *inputs.flags()).code == 0
-    assert ask("report", *inputs.flags())[0]["prediction"] == 1
-    assert ask("embed", *inputs.flags())[0]["stage"] == "read"
+    assert ask("report", *inputs.flags())["results"][0]["prediction"] == 1
+    assert ask("embed", *inputs.flags())["results"][0]["stage"] == "read"
     assert ask("validate", *inputs.flags()) == []
     assert ask("verify", inputs.run)[0]["damaged"] == 0
     assert ask("predict", *inputs.flags()) == []
