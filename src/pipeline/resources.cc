@@ -19,17 +19,17 @@ namespace coden {
 namespace {
 
 // Libraries, and what the writers of files hold for themselves.
-constexpr std::int64_t kProgramBytes = 180'000'000;
+constexpr std::int64_t kProgramBytes = 78'000'000;
 constexpr std::int64_t kWriterBytes = 25'000'000;
 
-// Of the inputs while they are read: row groups as they are stored and as they are
-// decoded, with what the allocators keep of them. Longer ones come in pieces. The
-// embedding reads the log in short batches, and has part of that memory for its own.
-constexpr std::int64_t kRowBytes = 3 * 24;
-constexpr std::int64_t kEmbeddedRowBytes = 24;
-constexpr std::int64_t kNumberBytes = 4 * 4;
-constexpr std::int64_t kMostOfLog = 90'000'000;
+// Of the inputs: row groups as they are stored and as they are decoded, with what the
+// allocators keep of them. Longer ones come in pieces. The first pass over the log holds
+// so many times as much of it as is left afterwards.
+constexpr std::int64_t kRowBytes = 24;
+constexpr std::int64_t kNumberBytes = 16;
+constexpr std::int64_t kMostOfLog = 30'000'000;
 constexpr std::int64_t kMostOfFeatures = 90'000'000;
+constexpr std::int64_t kFirstPass = 3;
 
 // Numbers of a batch of snapshot rows, batches that wait between two threads, and bytes
 // of them (embedder.cc, handover_internal.h).
@@ -183,14 +183,16 @@ std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   // One is made, one is written, others wait.
   const std::int64_t in_flight =
       2 * batch + std::min(kWaitingBatches * batch, std::max(kWaitingBytes, batch));
-  const std::int64_t embeds =
-      ProcessBytes(0, size.nodes, size.columns) +
-      std::min(size.rows * kEmbeddedRowBytes, kMostOfLog / 3) + in_flight +
-      size.id_bytes + size.pending_bytes + EventBuffer::MemoryBytes(size.events) +
+  const std::int64_t process = ProcessBytes(size.rows, size.nodes, size.columns);
+  const std::int64_t embedding =
+      in_flight + size.id_bytes + size.pending_bytes +
+      EventBuffer::MemoryBytes(size.events) +
       // Pages and compressed pages, held until the row group is whole.
       2 * row_group * size.columns * 4 + held * (size.columns * 4 + 4) +
       EmbeddingBytes(size, columns);
-  return std::max(embeds, ProcessBytes(size.rows, size.nodes, size.columns));
+  const std::int64_t first_pass =
+      (kFirstPass - 1) * std::min(size.rows * kRowBytes, kMostOfLog);
+  return process + std::max(embedding, first_pass);
 }
 
 int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {

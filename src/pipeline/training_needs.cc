@@ -23,8 +23,8 @@ namespace coden {
 
 namespace {
 
-// What LibTorch and the libraries below it take once they have computed.
-constexpr std::int64_t kTorchBytes = 35'000'000;
+// What LibTorch and the libraries below it take once they are loaded and have computed.
+constexpr std::int64_t kTorchBytes = 72'000'000;
 
 // Of a node: its id in the maps of the run and of the labels, its first event and its
 // place.
@@ -96,8 +96,9 @@ class TrainingPlan {
   std::int64_t PeakBytes(std::int64_t held, const TrainingNeeds& needs) const {
     const std::int64_t load =
         HistoryBytes(embedding_, held) + LoadBytes(needs.cache_bytes);
-    const std::int64_t learn =
-        HistoryBytes(channels_, held) + std::max(ColumnBytes(), LearnBytes());
+    // The allocators have not given all of the kept snapshots back by then.
+    const std::int64_t learn = HistoryBytes(channels_, held) + needs.cache_bytes +
+                               std::max(ColumnBytes(), LearnBytes());
     return WithSlack(BaseBytes() + std::max(load, learn));
   }
 
@@ -146,14 +147,14 @@ class TrainingPlan {
         {static_cast<std::int64_t>(ChunkNodes(channels_, num_snapshots_)), train_.batch,
          size_.nodes}));
     const double threads = NumThreads(settings_);
-    const double times = train_.times_per_step > 0
-                             ? std::min<double>(train_.times_per_step, num_predictions_)
-                             : num_predictions_;
+    const std::int64_t some = train_.times_per_step;
+    const auto times = static_cast<double>(some > 0 ? std::min(some, num_predictions_)
+                                                    : num_predictions_);
     const auto channels = static_cast<double>(channels_);
     const double history = channels * static_cast<double>(num_snapshots_);
     // Channels, averages of them, features.
-    const double inputs =
-        channels * (1.0 + static_cast<double>(train_.averages.size())) + features_;
+    const double inputs = channels * (1.0 + static_cast<double>(train_.averages.size())) +
+                          static_cast<double>(features_);
     const double hidden = train_.hidden * (train_.layers - 1.0);
     // The ring of gathered chunks; and for every thread the kernel laid out as a matrix,
     // the inputs and hidden activations of a chunk, and the gradients of these.

@@ -58,7 +58,7 @@ def load(folder, scale, edges, columns, say=print):
     if low <= little and more > 1:
         fewer, fewer_peak = embed(little, f"{more} passes")
         assert fewer.code == 0 and fewer_peak <= little, fewer
-    none, _ = embed(max(memory // 3, 300), "too little")
+    none, _ = embed(max(memory // 2, 100), "too little")
     assert none.code == 4 and none.errors.count("\n") == 1, none
     shutil.rmtree(run, ignore_errors=True)
     return memory, peak
