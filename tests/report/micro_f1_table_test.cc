@@ -56,11 +56,16 @@ TEST(MicroF1Table, ValuesThatAreNotFiniteCountNowhere) {
 }
 
 TEST(MicroF1Table, TheTitleSaysWhatTheScoresAreOf) {
-  const auto table = MicroF1Table(
-      *Metrics(3, 2),
-      "[run]\nseed = 4\n[train]\nmodel = coden\ninputs = embedding, features\n"
-      "label_columns = 10\naverages =\nprotocol = each\nruns = 3\n"
-      "split = 0.7/0.1/0.2\nsplit_by = seed\n");
+  const auto table = MicroF1Table(*Metrics(3, 2), {{"run", {{"seed", "4"}}},
+                                                   {"train",
+                                                    {{"model", "coden"},
+                                                     {"inputs", "embedding, features"},
+                                                     {"label_columns", "10"},
+                                                     {"averages", ""},
+                                                     {"protocol", "each"},
+                                                     {"runs", "3"},
+                                                     {"split", "0.7/0.1/0.2"},
+                                                     {"split_by", "seed"}}}});
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->title,
             "Micro-F1 on test nodes, mean of 3 runs; gain over label propagation\n"

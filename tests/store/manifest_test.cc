@@ -195,15 +195,15 @@ TEST_F(ManifestTest, ALeftoverOfAKilledRunIsReplaced) {
 TEST_F(ManifestTest, TextThatIsNotAManifestIsCorruption) {
   const std::string damaged = "' is damaged; run with --force to rebuild: ";
   for (const std::string text :
-       {"", "{", "[]", "null", "7", "{}", R"({"format_version": 3})", R"({"parts": []})",
-        R"({"format_version": 3, "parts": [7]})",
-        R"({"format_version": 3, "parts": 7})"}) {
+       {"", "{", "[]", "null", "7", "{}", R"({"format_version": 4})", R"({"parts": []})",
+        R"({"format_version": 4, "parts": [7]})",
+        R"({"format_version": 4, "parts": 7})"}) {
     CheckDamaged(text, damaged);
   }
   const std::string unknown =
       "' has a format this version does not know; run with --force to rebuild: ";
   CheckDamaged(R"({"format_version": 1, "parts": []})", unknown + "1");
-  CheckDamaged(R"({"format_version": "3", "parts": []})", unknown + "\"3\"");
+  CheckDamaged(R"({"format_version": "4", "parts": []})", unknown + "\"4\"");
 }
 
 TEST_F(ManifestTest, AMissingKeyOrAWrongTypeIsCorruption) {
