@@ -12,6 +12,8 @@
 namespace coden {
 namespace {
 
+constexpr int kWidth = 4;
+
 // A plan for rows without arcs: every visit moves a row from 0 to its feature.
 SweepPlan PlanWithoutArcs(std::int64_t num_rows) {
   const auto size = static_cast<std::size_t>(num_rows);
@@ -29,8 +31,6 @@ SweepPlan PlanWithoutArcs(std::int64_t num_rows) {
 template <typename T>
 class SweepKernels : public ::testing::Test {
  protected:
-  static constexpr int kWidth = 4;
-
   // A block of zeros, whose features are to be filled.
   static ColumnBlock Block(Row num_rows) {
     ColumnBlock block({0, 1, 2, 3}, sizeof(T) == sizeof(float) ? Precision::kFloat
@@ -44,7 +44,6 @@ TYPED_TEST_SUITE(SweepKernels, Types);
 
 // A float sum of so many similar terms is off by more than a hundredth.
 TYPED_TEST(SweepKernels, WhatASweepMovesIsSummedWithoutStagnation) {
-  constexpr int kWidth = TestFixture::kWidth;
   constexpr Row kRows = (1 << 21) + 17;
   const SweepPlan plan = PlanWithoutArcs(kRows);
   ColumnBlock block = TestFixture::Block(kRows);
@@ -64,7 +63,6 @@ TYPED_TEST(SweepKernels, WhatASweepMovesIsSummedWithoutStagnation) {
 
 // Whatever was in the array before.
 TYPED_TEST(SweepKernels, WhatASweepMovesIsSetAndOfItsVisitsAlone) {
-  constexpr int kWidth = TestFixture::kWidth;
   constexpr Row kRows = 10'000;
   const SweepPlan plan = PlanWithoutArcs(kRows);
   const std::array<TypeParam, kWidth> relaxation = {1, 0, 1, 0};
