@@ -61,7 +61,7 @@ def load(folder, scale, edges, columns, say=print):
     none, _ = embed(max(memory // 2, 100), "too little")
     assert none.code == 4 and none.errors.count("\n") == 1, none
     shutil.rmtree(run, ignore_errors=True)
-    return memory, peak
+    return memory, peak, room.held
 
 
 def main():

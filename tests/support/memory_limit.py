@@ -11,7 +11,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden"))
 MEGABYTE = 1000 * 1000
-CGROUPS = pathlib.Path("/sys/fs/cgroup/memory")
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
 @dataclasses.dataclass
@@ -29,12 +29,25 @@ class Measured:
 
 @contextlib.contextmanager
 def memory_group(limit):
-    """A cgroup in which no process has more than `limit` MB; None where there are no cgroups."""
-    group = CGROUPS / f"coden-{os.getpid()}"
-    try:
-        group.mkdir()
-        (group / "memory.limit_in_bytes").write_text(str(limit * MEGABYTE))
-    except OSError:
+    """A cgroup in which no process has more than `limit` MB, of version 1 or 2; None where this
+    process may not make one."""
+    versions = [(CGROUPS / "memory", "memory.limit_in_bytes"), (CGROUPS, "memory.max")]
+    for folder, file in versions:
+        group = folder / f"coden-{os.getpid()}"
+        # Version 2 has the file only where the group above gives memory to those below, and what
+        # is no cgroup at all must not get one.
+        if not (folder / "cgroup.procs").exists():
+            continue
+        try:
+            group.mkdir()
+            if (group / file).exists():
+                (group / file).write_text(str(limit * MEGABYTE))
+                break
+            group.rmdir()
+        except OSError:
+            if group.exists():
+                group.rmdir()
+    else:
         yield None
         return
     try:
