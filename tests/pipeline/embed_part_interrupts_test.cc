@@ -51,14 +51,18 @@ class InterruptsTest : public GrowingRun {
     return static_cast<int>(TreeOf(run, "snapshots").size());
   }
 
-  // The limit that a pass of 16 of the 40 columns just keeps.
-  std::int64_t LimitOfThreePasses() {
+  // The limit that a pass of 16 of the 40 columns just keeps, where `num_done` snapshots
+  // are there.
+  std::int64_t LimitOfThreePasses(int num_done = 0) {
     settings_.run.memory_limit = 0;
     const auto plan = PlanPipeline(settings_, {&watched_}).ValueOrDie();
     EXPECT_EQ(plan.resources.num_passes, 1);
-    const EmbeddingSize size{.nodes = plan.num_nodes, .threads = 2};
-    return plan.resources.memory_bytes - EmbeddingBytes(size, 40) +
-           EmbeddingBytes(size, 16);
+    const auto size = [&](std::int64_t id_bytes, int done) {
+      return EmbeddingSizeOf(settings_, plan.num_nodes, id_bytes, 40,
+                             plan.scheduled.schedule, /*num_labelled=*/0, done);
+    };
+    const std::int64_t id_bytes = plan.resources.memory_bytes - PassBytes(size(0, 0), 40);
+    return PassBytes(size(id_bytes, num_done), 16);
   }
 };
 
@@ -155,7 +159,6 @@ TEST_F(InterruptsTest, InSeveralPasses) {
 
 // The files of the state are cut as the passes are; the snapshots do not know it.
 TEST_F(InterruptsTest, InOnePassAndGoingOnInSeveral) {
-  const std::int64_t three = LimitOfThreePasses();
   const auto snapshots = [&](const Manifest& manifest) {
     auto hashes = Hashes(manifest);
     std::erase_if(hashes, [](const auto& file) {
@@ -169,7 +172,7 @@ TEST_F(InterruptsTest, InOnePassAndGoingOnInSeveral) {
     settings_.run.memory_limit = 0;
     EXPECT_TRUE(StopAfter("run", "embed", advances));
     EXPECT_GT(SnapshotsIn("run"), 0);
-    settings_.run.memory_limit = three;
+    settings_.run.memory_limit = LimitOfThreePasses(SnapshotsIn("run"));
     EXPECT_EQ(snapshots(MustEmbed("run")), whole);
     EXPECT_EQ(watched_.steps.back(), "snapshot");
     ExpectSound("run");

@@ -99,7 +99,7 @@ TEST_F(RefusalsTest, FeatureUpdatesOfThePast) {
 TEST_F(RefusalsTest, OtherSettings) {
   settings_.embed.alpha = 0.3;
   settings_.graph.directed = true;
-  ExpectRefused(Fault::kHistory, "embed.alpha, graph.directed");
+  ExpectRefused(Fault::kHistory, "graph.directed, embed.alpha");
 }
 
 TEST_F(RefusalsTest, OtherTimesThanMore) {
@@ -209,7 +209,7 @@ TEST_F(RefusalsTest, AFileThatRowsWereUsedOfCannotBeRemoved) {
   WriteLog("c.parquet", 210, 260);
   MustEmbed("run");
   std::filesystem::remove(folder_ / "log/c.parquet");
-  ExpectRefused(Fault::kUsage, "'c.parquet' of `input.edges` is no longer there");
+  ExpectRefused(Fault::kHistory, "'c.parquet' of `input.edges` is no longer there");
 }
 
 TEST_F(RefusalsTest, RowsThatFallAreDroppedAmongAddedOnes) {

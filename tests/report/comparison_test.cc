@@ -40,7 +40,7 @@ TEST(Comparison, PutsFiguresSideBySide) {
   EXPECT_NEAR(std::get<double>(first[6]), 0.1, 1e-12);
   EXPECT_EQ(first[10], Cell(std::int64_t{12}));
   EXPECT_EQ(first[11], Cell(2.5));
-  EXPECT_EQ(first[12], Cell(9.0));
+  EXPECT_EQ(first[12], Cell(std::int64_t{9'000'000}));
   EXPECT_EQ(comparison.runs.rows[1][2], Cell{});
   EXPECT_EQ(comparison.runs.rows[1][12], Cell{});
   EXPECT_EQ(comparison.stages.rows[0],

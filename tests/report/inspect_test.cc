@@ -213,7 +213,7 @@ TEST_F(InspectRunTest, ListsEarlierTrainings) {
   auto tables = Inspect(directory_).ValueOrDie();
   const std::string bytes = std::to_string(manifest_.trainings[0].files[0].size);
   EXPECT_EQ(Rows(tables, "Earlier trainings"), Lines{"coden-1|1|" + bytes + "|25.00|"});
-  EXPECT_EQ(Fact(tables, "Micro-F1 average"), "0.60");
+  EXPECT_EQ(Fact(tables, "micro_f1"), "60.00");
   EXPECT_EQ(Rows(tables, "Parts").size(), 2u);
   // The user has deleted it.
   CODEN_EXPECT_OK(store_->Remove("trainings/coden-1/metrics.parquet"));

@@ -73,7 +73,7 @@ TEST_F(SavedNodesTest, IdsOfAnotherTypeAreAnotherHistory) {
   Save(*Nodes(ArrayOf(arrow::int64(), "[5, 6]")), {});
   auto strings = NodeIdMap::Make(arrow::utf8()).ValueOrDie();
   const arrow::Status status = LoadNodes(*store_, *strings).status();
-  EXPECT_EQ(FaultOf(status), Fault::kUsage);
+  EXPECT_EQ(FaultOf(status), Fault::kHistory);
   EXPECT_NE(status.message().find("node ids were int64 and are string"),
             std::string::npos);
 }

@@ -313,9 +313,10 @@ TEST_F(CommitTest, TheSecondOfTwoWritersIsRefused) {
   const Manifest before = stale;
   const arrow::Status status = Commit(*other, {0, {}}, &stale);
   EXPECT_FALSE(status.ok());
-  EXPECT_EQ(status.message(),
-            "another process is writing to '" + directory_ + "': it published '" +
-                (directory_ + "/_coden/manifest-000002.json") + "' first");
+  EXPECT_EQ(status.message(), "another process is writing to '" + directory_ +
+                                  "'; wait for it: it published '" +
+                                  (directory_ + "/_coden/manifest-000002.json") +
+                                  "' first");
   EXPECT_EQ(stale.number, before.number);
   EXPECT_EQ(Text("schedule.parquet"), "two");
 }

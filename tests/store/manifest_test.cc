@@ -226,7 +226,7 @@ TEST_F(ManifestTest, AMissingKeyOrAWrongTypeIsCorruption) {
       CheckDamaged(changed.dump(), "type");
     }
   }
-  EXPECT_EQ(keys, 9 + 4 + 5 + 5);
+  EXPECT_EQ(keys, 10 + 4 + 5 + 5);
 }
 
 TEST_F(ManifestTest, ANameThatLeadsOutOfTheRunIsCorruption) {
@@ -285,7 +285,7 @@ TEST_F(ManifestTest, ANumberIsPublishedOnce) {
   const arrow::Status status = Commit(*store_, second, &late);
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "another process is writing to '" + folder_.path() +
-                                  "': it published '" +
+                                  "'; wait for it: it published '" +
                                   (folder_ / "_coden/manifest-000001.json") + "' first");
   EXPECT_EQ(late.number, 0);
   EXPECT_EQ(Load().number, 1);

@@ -37,7 +37,7 @@ TEST(RankWatch, MissesARankThatNoLongerBeats) {
     return std::to_string(std::min(beat, 5));
   });
   EXPECT_NE(status.message().find("rank 1 of 2"), std::string::npos);
-  EXPECT_FALSE(FaultOf(status)) << "exit code 1";
+  EXPECT_EQ(FaultOf(status), Fault::kUnavailable);
   EXPECT_EQ(beats, 6 + RankWatch::kMostMissed);
 }
 
