@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "coden/pipeline/error.h"
 #include "coden/report/printable.h"
 #include "coden/store/commit.h"
 #include "coden/store/run_layout.h"
@@ -93,6 +94,21 @@ arrow::Result<std::string> KeepTraining(RunStore& store, Manifest* next) {
   next->Drop(kPredictPart);
   if (!kept.files.empty()) next->trainings.push_back(std::move(kept));
   return note;
+}
+
+arrow::Status CheckEarlierTraining(const RunStore& store, const Manifest& manifest) {
+  for (const std::string_view name : {kTrainPart, kPredictPart}) {
+    const PartRecord* part = manifest.Find(name);
+    if (part == nullptr) continue;
+    for (const FileRecord& file : part->files) {
+      ARROW_ASSIGN_OR_RAISE(const std::string problem, FileProblem(store, file));
+      if (problem.empty()) continue;
+      return CorruptionError(
+          "the earlier training is damaged; `--force` replaces it and ",
+          "keeps the files that are not: '", store.Show(file.path), "': ", problem);
+    }
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status KeepTrainingOfEarlierSnapshots(RunStore& store, const RunContext& context,

@@ -18,6 +18,10 @@ namespace coden {
 /// training.
 arrow::Result<std::string> KeepTraining(RunStore& store, Manifest* next);
 
+/// Refuse to put another training in the place of one that is damaged: what is kept of it
+/// is what it wrote. Every file is compared with its checksum.
+arrow::Status CheckEarlierTraining(const RunStore& store, const Manifest& manifest);
+
 /// Commit that, before the snapshots are made anew: the model and its forecast outlive the
 /// snapshots they were made from.
 arrow::Status KeepTrainingOfEarlierSnapshots(RunStore& store, const RunContext& context,

@@ -195,8 +195,11 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
       if (request.ranks != nullptr) ARROW_RETURN_NOT_OK(DismissRanks(*request.ranks));
       context.progress->Note("training: settings and inputs are unchanged, skipped");
     } else {
-      if (request.force)
+      if (request.force) {
         ARROW_RETURN_NOT_OK(Withdraw(*store, {kTrainingPart}, &manifest));
+      } else {
+        ARROW_RETURN_NOT_OK(CheckEarlierTraining(*store, manifest));
+      }
       ARROW_RETURN_NOT_OK(train_part.Run(request.train, std::move(saved_training),
                                          cache ? &*cache : nullptr, request.ranks));
     }

@@ -111,13 +111,9 @@ std::int64_t SolverBytes(const EmbeddingSize& size, int columns) {
   return std::max(sweeps, pushes);
 }
 
-struct FreeDisk {
-  std::string place;  // that exists, at or above `run.directory`
-  std::int64_t bytes = 0;
-};
-
-// None where nobody tells, as for an object store.
-std::optional<FreeDisk> FindFreeDisk(const Settings& settings) {
+// Bytes that are free for `run.directory`; none where nobody tells, as for an object
+// store.
+std::optional<std::int64_t> FindFreeDisk(const Settings& settings) {
   std::error_code error;
   if (settings.run.directory.find("://") != std::string::npos) return std::nullopt;
   std::filesystem::path place = settings.run.directory;
@@ -129,7 +125,7 @@ std::optional<FreeDisk> FindFreeDisk(const Settings& settings) {
   if (place.empty()) place = ".";
   const auto space = std::filesystem::space(place, error);
   if (error) return std::nullopt;
-  return FreeDisk{place.string(), static_cast<std::int64_t>(space.available)};
+  return static_cast<std::int64_t>(space.available);
 }
 
 std::string Megabytes(std::int64_t bytes) {
@@ -309,8 +305,8 @@ std::int64_t PeakMemory() {
 }
 
 bool DiskHasRoom(const Settings& settings, std::int64_t bytes) {
-  const std::optional<FreeDisk> free = FindFreeDisk(settings);
-  return !free || bytes <= free->bytes;
+  const std::optional<std::int64_t> free = FindFreeDisk(settings);
+  return !free || bytes <= *free;
 }
 
 arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& estimate) {
@@ -326,8 +322,8 @@ arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& e
   }
   if (estimate.training) ARROW_RETURN_NOT_OK(CheckTraining(settings, *estimate.training));
   const std::int64_t disk_bytes = estimate.disk_bytes + estimate.temporary_bytes;
-  const std::optional<FreeDisk> free = FindFreeDisk(settings);
-  if (!free || disk_bytes <= free->bytes) return arrow::Status::OK();
+  const std::optional<std::int64_t> free = FindFreeDisk(settings);
+  if (!free || disk_bytes <= *free) return arrow::Status::OK();
   const std::string for_a_while =
       estimate.temporary_bytes == 0
           ? ""
@@ -336,7 +332,7 @@ arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& e
       "the snapshots need about ", Megabytes(disk_bytes), " on disk", for_a_while,
       "; free some, write fewer rows (`snapshot.nodes = labelled`) or take fewer "
       "snapshots (`sample.lambda`): ",
-      free->bytes / 1'000'000, " MB are free in '", free->place, "'");
+      *free / 1'000'000, " MB are free for '", settings.run.directory, "'");
 }
 
 }  // namespace coden

@@ -24,7 +24,7 @@ namespace coden {
 namespace {
 
 // What LibTorch and the libraries below it take once they are loaded and have computed.
-constexpr std::int64_t kTorchBytes = 72'000'000;
+constexpr std::int64_t kTorchBytes = 84'000'000;
 
 // Of a node: its id in the maps of the run and of the labels, its first event and its
 // place.
@@ -90,7 +90,7 @@ class TrainingPlan {
 
  private:
   // With what the allocators keep beside what is in use.
-  static std::int64_t WithSlack(std::int64_t bytes) { return bytes + bytes * 3 / 100; }
+  static std::int64_t WithSlack(std::int64_t bytes) { return bytes + bytes * 4 / 100; }
 
   // With so many snapshots held, without the controls.
   std::int64_t PeakBytes(std::int64_t held, const TrainingNeeds& needs) const {

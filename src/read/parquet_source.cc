@@ -291,9 +291,11 @@ arrow::Result<std::unique_ptr<ParquetSource>> ParquetSource::Open(
     const std::string& path, const std::vector<std::string>& known) {
   auto source = std::make_unique<DatasetParquetSource>(path);
   const arrow::Status status = source->OpenFiles(known);
-  if (FaultOf(status)) return status;
-  if (!status.ok()) return source->Named(status);
-  return source;
+  if (status.ok()) return source;
+  // An error of ours names the input already; one of an object store does not.
+  const bool of_store = FaultOf(status) == Fault::kUnavailable && status.IsIOError();
+  if (FaultOf(status) && !of_store) return status;
+  return source->Named(status);
 }
 
 }  // namespace coden

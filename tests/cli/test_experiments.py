@@ -349,10 +349,6 @@ def test_refusals(suite, coden):
     assert "twice" in suite("lambda", "--experiment.values", "1, 2,1", code=USAGE)
     assert "--force" in suite("error", "--force", code=USAGE)
     folder = suite.folder
-    for odd in ("a#b", "a${HOME}b"):
-        suite.folder = folder / odd
-        assert "run.directory" in suite("accuracy", code=USAGE)
-    suite.folder = folder
     assert "needs a suite" in coden("experiment").error
     assert "input.labels" in suite("ablation", "--input.labels", "", code=USAGE)
     suite.folder = folder.with_suffix(".txt")

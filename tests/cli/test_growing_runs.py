@@ -128,7 +128,8 @@ def test_results_of_an_earlier_training_are_not_shown_for_a_longer_run(coden, in
     embedded = coden("embed", *grown(inputs, folder))
     assert embedded.code == 0 and "Micro-F1" not in embedded.stdout
     assert "trains anew" in (inputs.run / "report.html").read_text()
-    assert "before the last rows were added" in coden("inspect", inputs.run).stdout
+    facts = json.loads(coden("inspect", inputs.run, "--format", "json").stdout)["run"]
+    assert facts["model_is_older"] is True
     assert "Micro-F1" in coden("run", *grown(inputs, folder)).stdout
     assert "trains anew" not in (inputs.run / "report.html").read_text()
 

@@ -37,10 +37,10 @@ def test_a_csv_with_a_header(bring):
     }
     (log,) = outcome.tables["log"]
     assert log == {
-        "rows": 3, "dropped": 0, "comments": 0, "nodes": 4, "first_time": "3", "last_time": "7",
+        "rows": 3, "dropped": 0, "comments": 0, "nodes": 4, "first_time": 3, "last_time": 7,
     }  # fmt: skip
     becomes = {row["name"]: row["becomes"] for row in outcome.tables["columns"]}
-    assert becomes == {"src": "src", "dst": "dst", "time": "time", "weight": "(not imported)"}
+    assert becomes == {"src": "src", "dst": "dst", "time": "time", "weight": None}
     assert outcome.tables["files"][0]["rows"] == 3
     assert outcome.tables["dropped"] == []
     assert f"next: coden embed --input.edges {outcome.out}/edges.parquet" in outcome.stderr

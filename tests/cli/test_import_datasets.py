@@ -86,7 +86,7 @@ def test_tgl(coden, tmp_path):
     labels = pq.read_table(tmp_path / "o" / "labels.parquet")
     assert rows(labels) == [(1, 0, 0), (2, 0, 36), (1, 1, 77)]
     columns = json.loads(outcome.stdout)["columns"]
-    assert [c["becomes"] for c in columns if c["name"] == "ext_roll"] == ["(not imported)"] * 2
+    assert [c["becomes"] for c in columns if c["name"] == "ext_roll"] == [None] * 2
     outcome = coden("import", "tgl", folder / "edges.csv", "--out", tmp_path / "p")
     assert outcome.code == 0
     assert [file.name for file in (tmp_path / "p").iterdir()] == ["edges.parquet"]

@@ -36,12 +36,12 @@ def case(coden, inputs, data, tmp_path):
         def grow(self, name):
             pq.write_table(data[name], folder / f"{name}.parquet")
 
-        def call(self, command, *more):
+        def call(self, command, *more, code=0):
             flags = inputs.flags("--partition.initial", "5", "--partition.width", "5")
             flags[flags.index("--input.edges") + 1] = folder
             waits = ["--partition.unfinished", "wait", "--sample.max_per_interval", "1"]
             outcome = coden(command, *flags, *waits, *SMALL, *more)
-            assert outcome.code == 0, outcome.stderr
+            assert outcome.code == code, outcome.stderr
             return outcome
 
         def names(self):
@@ -155,7 +155,9 @@ def test_a_training_that_the_user_removed_is_forgotten(coden, case):
 def test_what_is_damaged_is_not_kept(coden, case):
     with open(case.run / "predictions.parquet", "ab") as file:
         file.write(b"x")
-    said = case.call("train", "--train.model", "coden-s").stderr
+    refused = case.call("train", "--train.model", "coden-s", code=CORRUPTION).error
+    assert "the earlier training is damaged; `--force`" in refused and not case.names()
+    said = case.call("train", "--train.model", "coden-s", "--force").stderr
     assert "damaged files of it are not: predictions.parquet" in said
     assert not (case.run / "trainings/coden-1/predictions.parquet").exists()
     assert (case.run / "trainings/coden-1/metrics.parquet").exists()

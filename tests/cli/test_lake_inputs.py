@@ -330,7 +330,8 @@ def test_folder_without_a_value(coden, inputs, tmp_path):
         pq.write_table(log().drop_columns(["time"]), lake / f"time={value}" / "part.parquet")
     outcome = coden("embed", *inputs.flags("--input.edges", lake))
     assert outcome.code == INPUT
-    assert f"column 'time', row {ROWS}: a null is not allowed" in outcome.error
+    place = "file 'time=__HIVE_DEFAULT_PARTITION__/part.parquet', column 'time', row 0"
+    assert f"{place}: a null is not allowed" in outcome.error
 
 
 # Tables whose log says which files count.

@@ -84,18 +84,20 @@ def write_set(folder, word):
     """A data set whose every name is `word(number)`; returns flags."""
     folder.mkdir(parents=True)
     random = np.random.default_rng(1)
-    ids = [word(number) for number in range(20)]
-    src, dst = ([ids[i] for i in random.integers(0, 20, 200)] for _ in range(2))
+    ids = [word(number) for number in range(80)]
+    src, dst = ([ids[i] for i in random.integers(0, 80, 200)] for _ in range(2))
     names = {key: word(20 + i) for i, key in enumerate(["src", "dst", "time", "node", "label"])}
     pq.write_table(
         pa.table({names["src"]: src, names["dst"]: dst, names["time"]: np.arange(200) // 2}),
         folder / "edges.parquet",
     )
-    labels = [word(30 + number % 3) for number in range(20)]
+    labels = [word(30 + number % 3) for number in range(80)]
     pq.write_table(
         pa.table({names["node"]: ids, names["label"]: labels}), folder / "labels.parquet"
     )
-    flags = ["--input.random_features", "3", *SMALL, "--quiet"]
+    # The names decide the random features, and with them when to take snapshots, and the split.
+    flags = ["--input.random_features", "3", "--sample.lambda", "1e6", "--train.split_by", "time"]
+    flags += [*SMALL, "--train.patience", "0", "--quiet"]
     for key, name in names.items():
         flags += [f"--input.{key}", name]
     for name in ("edges", "labels"):

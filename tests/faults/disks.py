@@ -34,7 +34,7 @@ from scenarios import (
     make_scenarios,
 )
 
-FAILED, USAGE, INPUT, RESOURCES, CORRUPTION = 1, 2, 3, 4, 5
+FAILED, USAGE, INPUT, RESOURCES, CORRUPTION, AGAIN = 1, 2, 3, 4, 5, 6
 PAGE = 4096
 PLENTY = 64 << 20
 SECONDS = 120
@@ -203,7 +203,7 @@ class Trials:
         fault = fault_environment(f"read:{number}:{effect}", logs, report=report)
         outcome = call(*arguments, environment=fault, timeout=SECONDS)
         if outcome.code != 0:
-            error_of(outcome, {FAILED, INPUT}, [logs, "an input changed while it was read"])
+            error_of(outcome, {FAILED, INPUT, AGAIN}, [logs, "an input changed while it was read"])
             check_what_is_left(run, self.files.values())
             ended = f"exit code {outcome.code}"
         elif committed(run) == self.files[scenario.name]:

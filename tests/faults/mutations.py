@@ -150,7 +150,8 @@ def package_result(run):
     tables = [loaded.schedule, loaded.predictions, loaded.metrics]
     model = loaded.model()
     return (
-        [table.to_pylist() for table in tables],
+        # As texts: a score without nodes is NaN, which equals nothing.
+        [str(table.to_pylist()) for table in tables],
         [(snapshot.nodes.to_pylist(), snapshot.embeddings.tolist()) for snapshot in snapshots],
         {name: value.tolist() for name, value in model.state_dict().items()},
         loaded.settings,

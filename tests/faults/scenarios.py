@@ -69,7 +69,7 @@ def committed(run):
         str(path.relative_to(run)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(run.rglob("*"))
         if path.is_file() and "_coden" not in path.parts and path.suffix in DATA
-        if path.name not in TIMED
+        if path.name not in (*TIMED, "settings.ini")  # with the paths of the inputs
     }
 
 
