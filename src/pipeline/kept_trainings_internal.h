@@ -22,8 +22,8 @@ arrow::Result<std::string> KeepTraining(RunStore& store, Manifest* next);
 /// is what it wrote. Every file is compared with its checksum.
 arrow::Status CheckEarlierTraining(const RunStore& store, const Manifest& manifest);
 
-/// Commit that, before the snapshots are made anew: the model and its forecast outlive the
-/// snapshots they were made from.
+/// Commit that, before the snapshots are made anew: the model and its forecast outlive
+/// the snapshots they were made from.
 arrow::Status KeepTrainingOfEarlierSnapshots(RunStore& store, const RunContext& context,
                                              Manifest* manifest);
 

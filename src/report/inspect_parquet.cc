@@ -191,8 +191,8 @@ arrow::Result<Tables> InspectParquet(const std::string& path) {
       const std::string name = key.substr(kPrefix.size());
       const std::string& value = footers.metadata->value(i);
       const auto number = setting_value::ParseNumber<std::int64_t>(value);
-      const bool is_number = name == "snapshot_time" || name == "dim" ||
-                             name == "base" || name == "format_version";
+      const bool is_number = name == "snapshot_time" || name == "dim" || name == "base" ||
+                             name == "format_version";
       facts.Add(name, name, is_number && number ? Cell(*number) : Cell(value));
     }
   }
