@@ -96,8 +96,10 @@ class TrainingPlan {
   std::int64_t PeakBytes(std::int64_t held, const TrainingNeeds& needs) const {
     const std::int64_t load =
         HistoryBytes(embedding_, held) + LoadBytes(needs.cache_bytes);
-    // The allocators have not given all of the kept snapshots back by then.
-    const std::int64_t learn = HistoryBytes(channels_, held) + needs.cache_bytes +
+    // The allocators have not given all of the kept snapshots back by then; what is made
+    // of label columns takes the place of half of them (measured).
+    const std::int64_t not_given_back = needs.cache_bytes / (labels_.folds > 0 ? 2 : 1);
+    const std::int64_t learn = HistoryBytes(channels_, held) + not_given_back +
                                std::max(ColumnBytes(), LearnBytes());
     return WithSlack(BaseBytes() + std::max(load, learn));
   }
