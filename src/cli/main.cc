@@ -72,7 +72,7 @@ arrow::Status RunTool(const std::vector<std::string>& arguments,
   RunContext context{console->get()};
   ARROW_ASSIGN_OR_RAISE(context.stop, StopOnSignals());
   std::string output;
-  const arrow::Status status = command.run(line, context, &output);
+  arrow::Status status = command.run(line, context, &output);
   ARROW_RETURN_NOT_OK(Print(output));
   return status;
 }

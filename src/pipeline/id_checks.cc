@@ -80,6 +80,7 @@ class IdChecks {
     std::vector<NodeId> found;
     ARROW_RETURN_NOT_OK(inputs_.nodes->Find(*ids, &found));
     std::vector<bool> in_log;
+    in_log.reserve(found.size());
     for (const NodeId node : found) in_log.push_back(node != kNoNode && in_log_[node]);
     std::vector<std::string> later;
     return Judge(MatchLabels(labels, in_log), "labels", settings_.input.labels, &later);
@@ -141,7 +142,7 @@ arrow::Status CheckIdsOfTraining(const Settings& settings, const RunStore& store
   const auto check = [&](const Labels& labels, std::string_view name,
                          const std::string& path) -> arrow::Result<IdMatch> {
     LogNodes log;
-    ARROW_ASSIGN_OR_RAISE(const IdMatch match, MatchWithLog(labels, *log_ids, &log));
+    ARROW_ASSIGN_OR_RAISE(IdMatch match, MatchWithLog(labels, *log_ids, &log));
     ARROW_RETURN_NOT_OK(JudgeMatch(match, log, name, path, input.node, notes));
     return match;
   };

@@ -106,6 +106,7 @@ arrow::Status ValidateSplit(const ParquetSource&, CheckedInputs& inputs,
   std::vector<NodeId> found;
   ARROW_RETURN_NOT_OK(inputs.nodes->Find(*ids, &found));
   std::vector<bool> in_log;
+  in_log.reserve(found.size());
   for (const NodeId node : found)
     in_log.push_back(node != kNoNode && node < inputs.num_log_nodes);
   return JudgeMatch(MatchLabels(split, in_log), "split", inputs, list);

@@ -79,6 +79,7 @@ void AddSettingsSection(Markup& page, const std::vector<IniSection>& settings) {
   for (const auto& section : settings) {
     page.Open("section").Element("h3", section.name);
     std::vector<NamedText> facts;
+    facts.reserve(section.settings.size());
     for (const auto& setting : section.settings)
       facts.push_back({setting.name, setting.text});
     AddFacts(page, facts);
