@@ -36,4 +36,8 @@ if [[ ! -f build/build.ninja ]]; then
   mv build-setup.log build/setup.log
 fi
 echo "build: compiling (the first time takes a few minutes)" >&2
+# Training is a module beside the program, unless it was left out.
+if ((${#targets[@]})) && grep -q 'coden_train\.so' build/build.ninja; then
+  targets+=(coden_train:shared_module)
+fi
 "$meson" compile -C build "${targets[@]}" | tail -n 1 >&2
