@@ -117,7 +117,8 @@ def test_predictions_of_a_run(tmp_path, flags, ids):
     call(
         *["train", folder / "_coden" / "settings.ini", "--run.directory", folder],
         *["--input.labels", tmp_path / "labels.parquet", "--train.epochs", "5"],
-        *["--train.hidden", "16", *flags],
+        # One model for all prediction times.
+        *["--train.protocol", "shared", "--train.hidden", "16", *flags],
     )
     run = coden.load(folder)
     model = run.model()
