@@ -127,8 +127,7 @@ arrow::Status NoteOtherFiles(const RunStore& store, const RunContext& context) {
   if (others.empty()) return arrow::Status::OK();
   context.progress->Note(
       "files in `snapshots/` that this program has not written are kept, and may "
-      "describe "
-      "the earlier snapshots: '" +
+      "describe the earlier snapshots: '" +
       store.Show(others.front()) + "'" + (others.size() > 1 ? " and others" : ""));
   return arrow::Status::OK();
 }
