@@ -71,9 +71,13 @@ def coden():
 def num_commits(folder):
     """The number of the newest manifest of each run in the folder, added up."""
     newest = {}
-    for manifest in pathlib.Path(folder).rglob("_coden/manifest-*.json"):
-        number = int(manifest.stem.partition("-")[2])
-        newest[manifest.parent] = max(number, newest.get(manifest.parent, 0))
+    # Unlike rglob, os.walk passes over folders that the run removes meanwhile.
+    for parent, _, files in os.walk(folder):
+        if os.path.basename(parent) != "_coden":
+            continue
+        for name in files:
+            if number := re.fullmatch(r"manifest-(\d+)\.json", name):
+                newest[parent] = max(int(number[1]), newest.get(parent, 0))
     return sum(newest.values())
 
 

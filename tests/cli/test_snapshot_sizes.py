@@ -170,11 +170,15 @@ def test_a_killed_run_goes_on_with_the_same_files(coden, calm, more, tmp_path):
 
 
 def committed(run):
-    """How many snapshots the newest manifest names."""
-    try:
-        manifest = json.loads(max(run.glob("_coden/manifest-*.json")).read_text())
-    except ValueError:
-        return 0
+    """How many snapshots the newest manifest names, also of a run that is being written."""
+    while True:
+        try:
+            manifest = json.loads(max(run.glob("_coden/manifest-*.json")).read_text())
+            break
+        except FileNotFoundError:  # two commits later, the file is removed
+            continue
+        except ValueError:
+            return 0
     files = [file["path"] for part in manifest["parts"] for file in part["files"]]
     return sum(path.startswith("snapshots/") for path in files)
 
