@@ -10,13 +10,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <string>
 
 #include "coden/embed/label_embedder.h"
 #include "coden/pipeline/committed_run.h"
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
 #include "coden/store/manifest.h"
+#include "train/label_columns_internal.h"
 #include "train/label_history_internal.h"
 
 namespace coden {
@@ -25,6 +28,63 @@ namespace {
 
 // Smaller values can be the solver's error and say nothing.
 constexpr float kLeastMass = 1e-6f;
+
+struct Control {
+  const char* name;
+  double (*score)(const PredictionMetrics&);  // NaN where there is none
+};
+
+constexpr std::array<Control, 3> kControls = {
+    {{"the majority class",
+      [](const PredictionMetrics& one) { return one.majority_micro_f1; }},
+     {"label propagation",
+      [](const PredictionMetrics& one) { return one.propagation_micro_f1; }},
+     {"the last known label", [](const PredictionMetrics& one) {
+        return one.last_label_micro_f1.value_or(std::numeric_limits<double>::quiet_NaN());
+      }}}};
+
+// The mean over the runs of the mean over the prediction times that have test nodes.
+template <class Score>
+double AverageOf(std::span<const std::vector<PredictionMetrics>> runs, Score score) {
+  double sum = 0.0;
+  for (const auto& run : runs) {
+    double of_run = 0.0;
+    int num_times = 0;
+    for (const PredictionMetrics& one : run) {
+      if (one.test_nodes == 0) continue;
+      of_run += score(one);
+      ++num_times;
+    }
+    if (num_times > 0) sum += of_run / num_times;
+  }
+  return sum / static_cast<double>(runs.size());
+}
+
+// "a", "a or b", "a, b or c".
+std::string Alternatives(std::span<const std::string> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+// What could help and is not in use yet.
+std::vector<std::string> Advice(const Settings& settings) {
+  const TrainOptions& train = settings.train;
+  std::vector<std::string> advice;
+  if (train.label_columns == 0) {
+    advice.emplace_back("`train.label_columns = 5`");
+  } else if (ResolveLabelColumns(settings).windows.size() == 1) {
+    advice.emplace_back("`train.label_windows` (labels over recent edges)");
+  }
+  const bool both = train.inputs.embedding && train.inputs.features;
+  if (!both && settings.input.random_features == 0)
+    advice.emplace_back("`train.inputs = embedding, features`");
+  advice.emplace_back("features that say more about the labels");
+  return advice;
+}
 
 // The class that has reached a pair most, so far.
 struct BestClass {
@@ -147,14 +207,19 @@ std::vector<std::int32_t> MajorityClasses(const TrainingData& data,
   return majority;
 }
 
-std::vector<std::int32_t> LastLabels(const TrainingData& data,
+std::vector<std::int32_t> LastLabels(const TrainingInput& input,
                                      std::span<const std::int32_t> otherwise) {
+  const TrainingData& data = input.data;
+  std::vector<std::int32_t> at_start(static_cast<std::size_t>(data.num_nodes), -1);
+  for (const LabelFact& fact : input.facts)  // by node, then time: the latest remains
+    if (fact.from <= input.before_first) at_start[fact.node] = fact.label;
   std::vector<std::int32_t> last;
   last.reserve(data.labels.size());
   const auto num_predictions = static_cast<std::size_t>(data.num_predictions());
   for (std::size_t pair = 0; pair < data.labels.size(); ++pair) {
     const std::size_t k = pair % num_predictions;
-    const std::int32_t before = k > 0 ? data.labels[pair - 1] : -1;
+    const std::int32_t before =
+        k > 0 ? data.labels[pair - 1] : at_start[pair / num_predictions];
     last.push_back(before >= 0 ? before : otherwise[k]);
   }
   return last;
@@ -172,7 +237,7 @@ arrow::Result<Controls> MakeControls(const Settings& settings, const RunStore& s
     controls.majority.push_back(by_time[pair % by_time.size()]);
   if (std::any_of(input.facts.begin(), input.facts.end(),
                   [](const LabelFact& fact) { return fact.from != Labels::kAlways; })) {
-    controls.last_label = LastLabels(data, by_time);
+    controls.last_label = LastLabels(input, by_time);
   }
   // Snapshots that no manifest names come without the log they were made from.
   ARROW_ASSIGN_OR_RAISE(const auto manifest, LoadManifest(store));
@@ -207,64 +272,49 @@ void ScoreControls(const TrainingData& data, std::span<const Part> split,
 }
 
 std::optional<std::string> CompareWithControls(
-    std::span<const std::vector<PredictionMetrics>> runs) {
-  struct Control {
-    const char* name;
-    double (*score)(const PredictionMetrics&);
-  };
-  constexpr std::array<Control, 3> kControls = {
-      {{"the majority class",
-        [](const PredictionMetrics& one) { return one.majority_micro_f1; }},
-       {"label propagation",
-        [](const PredictionMetrics& one) { return one.propagation_micro_f1; }},
-       {"the last known label", [](const PredictionMetrics& one) {
-          return one.last_label_micro_f1.value_or(-1.0);
-        }}}};
-  const auto average = [](const std::vector<PredictionMetrics>& run, auto score) {
-    double sum = 0.0;
-    int num_times = 0;
-    for (const PredictionMetrics& one : run) {
-      if (one.test_nodes == 0) continue;
-      sum += score(one);
-      ++num_times;
-    }
-    return num_times == 0 ? 0.0 : sum / num_times;
-  };
-  const auto num_runs = static_cast<double>(runs.size());
-  std::array<double, kControls.size()> means = {};
-  double model = 0.0;
-  double num_nodes = 0.0;
-  for (const auto& run : runs) {
-    for (std::size_t i = 0; i < kControls.size(); ++i)
-      means[i] += average(run, kControls[i].score) / num_runs;
-    model += average(run, [](const PredictionMetrics& one) { return one.micro_f1; }) /
-             num_runs;
+    const Settings& settings, std::span<const std::vector<PredictionMetrics>> runs) {
+  const auto model_score = [](const PredictionMetrics& one) { return one.micro_f1; };
+  const double model = AverageOf(runs, model_score);
+  std::int64_t num_nodes = 0;
+  for (const auto& run : runs)
     for (const PredictionMetrics& one : run)
-      num_nodes = std::max(num_nodes, static_cast<double>(one.test_nodes));
-  }
-  if (num_nodes == 0.0) return std::nullopt;
-  const auto best = static_cast<std::size_t>(
-      std::max_element(means.begin(), means.end(),
-                       [](double a, double b) { return a < b || std::isnan(a); }) -
-      means.begin());
-  double spread = std::sqrt(model * (1.0 - model) / num_nodes);
-  if (runs.size() > 1) {
-    double squares = 0.0;
-    for (const auto& run : runs) {
-      const double gain = average(run, [&](const PredictionMetrics& one) {
-        return one.micro_f1 - kControls[best].score(one);
-      });
-      squares += (gain - (model - means[best])) * (gain - (model - means[best]));
+      num_nodes = std::max(num_nodes, one.test_nodes);
+  if (num_nodes == 0) return std::nullopt;
+
+  struct NotBeaten {
+    const char* name;
+    double mean;
+    double spread;
+  };
+  std::vector<NotBeaten> not_beaten;
+  for (const Control& control : kControls) {
+    const double mean = AverageOf(runs, control.score);
+    if (std::isnan(mean)) continue;
+    double spread = std::sqrt(model * (1.0 - model) / static_cast<double>(num_nodes));
+    if (runs.size() > 1) {
+      double squares = 0.0;
+      for (const auto& run : runs) {
+        const double gain = AverageOf({&run, 1}, [&](const PredictionMetrics& one) {
+          return one.micro_f1 - control.score(one);
+        });
+        squares += (gain - (model - mean)) * (gain - (model - mean));
+      }
+      spread = std::sqrt(squares / (static_cast<double>(runs.size()) - 1.0));
     }
-    spread = std::sqrt(squares / (num_runs - 1.0));
+    if (model - mean <= spread) not_beaten.push_back({control.name, mean, spread});
   }
-  if (model - means[best] > spread) return std::nullopt;
-  return "the model is not better than " + std::string(kControls[best].name) +
-         ": Micro-F1 " + FormatFixed(100.0 * model, 2) + " % against " +
-         FormatFixed(100.0 * means[best], 2) + " % (spread " +
-         FormatFixed(100.0 * spread, 2) +
-         "); try `train.label_columns = 5`, `train.inputs = embedding, features`, or "
-         "features that say more about the labels";
+  if (not_beaten.empty()) return std::nullopt;
+  std::stable_sort(
+      not_beaten.begin(), not_beaten.end(),
+      [](const NotBeaten& a, const NotBeaten& b) { return a.mean > b.mean; });
+  std::vector<std::string> names;
+  for (const NotBeaten& one : not_beaten) {
+    names.push_back(std::string(one.name) + " (" + FormatFixed(100.0 * one.mean, 2) +
+                    " %, spread " + FormatFixed(100.0 * one.spread, 2) + ")");
+  }
+  return "the model is not better than " + Alternatives(names) +
+         " by more than the spread: its Micro-F1 is " + FormatFixed(100.0 * model, 2) +
+         " %; try " + Alternatives(Advice(settings));
 }
 
 }  // namespace coden

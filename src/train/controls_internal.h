@@ -30,9 +30,11 @@ struct Controls {
 std::vector<std::int32_t> MajorityClasses(const TrainingData& data,
                                           std::span<const Part> split);
 
-/// Predict that a node keeps the label it had at the prediction time before; `otherwise`
-/// (by prediction time) where it had none.
-std::vector<std::int32_t> LastLabels(const TrainingData& data,
+/// Predict that a node keeps its last known label: the one it had at the prediction time
+/// before and, for the first prediction time, at `input.before_first`. Never a label that
+/// became valid in the interval that is predicted. `otherwise` (by prediction time) where
+/// it had none.
+std::vector<std::int32_t> LastLabels(const TrainingInput& input,
                                      std::span<const std::int32_t> otherwise);
 
 /// Find what the controls predict for the nodes that are not trained on. Label
@@ -48,11 +50,11 @@ arrow::Result<Controls> MakeControls(const Settings& settings, const RunStore& s
 void ScoreControls(const TrainingData& data, std::span<const Part> split,
                    const Controls& controls, std::vector<PredictionMetrics>& metrics);
 
-/// Where the model of some runs is not above the best control by more than the spread,
-/// one sentence that says so and what to try; nothing otherwise. The spread is the
-/// standard deviation of the gain over the runs or, of a single one, the standard error
-/// of a share of its test nodes.
+/// Where there are controls that the model of some runs is not above by more than the
+/// spread, one sentence that names all of them, best first, and what `settings` leave to
+/// try; nothing otherwise. The spread is the standard deviation of the gain over the runs
+/// or, of a single one, the standard error of a share of its test nodes.
 std::optional<std::string> CompareWithControls(
-    std::span<const std::vector<PredictionMetrics>> runs);
+    const Settings& settings, std::span<const std::vector<PredictionMetrics>> runs);
 
 }  // namespace coden

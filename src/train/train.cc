@@ -258,7 +258,7 @@ class TrainStage {
 
   // A score says little without what simple methods reach.
   void NoteControls() {
-    const std::optional<std::string> note = CompareWithControls(metrics_);
+    const std::optional<std::string> note = CompareWithControls(settings_, metrics_);
     if (!note) return;
     notes_.push_back(*note);
     context_.progress->Note(*note);

@@ -83,6 +83,10 @@ class Loader {
           "`train.protocol = rolling` learns at one prediction time and predicts the "
           "next, so it needs two: the run has one");
     }
+    // The initial graph has the first snapshot, which some models do not read.
+    const SchedulePoint& first = schedule_.front();
+    input_.before_first =
+        first.prediction == 0 ? first.time : data().predictions.front().time - 1;
     return arrow::Status::OK();
   }
 

@@ -32,8 +32,11 @@ struct TrainingInput {
   std::shared_ptr<arrow::Array> node_ids;  ///< of data's nodes, in their order
   std::shared_ptr<arrow::Array> classes;   ///< by the numbers that data.labels holds
   std::vector<LabelFact> facts;            ///< by node, then time
-  std::vector<EventTime> first_events;     ///< by node; kNeverSeen where it has none
-  std::int64_t num_unknown = 0;            ///< labelled nodes that are in no snapshot
+  /// The end of the initial graph; where that is empty, the last time before the first
+  /// prediction time.
+  EventTime before_first = 0;
+  std::vector<EventTime> first_events;  ///< by node; kNeverSeen where it has none
+  std::int64_t num_unknown = 0;         ///< labelled nodes that are in no snapshot
   /// Of the feature columns, over the nodes present at the first prediction time.
   std::vector<float> feature_mean;
   std::vector<float> feature_deviation;

@@ -1,4 +1,4 @@
-"""Controls that need no training: the commonest class, and label propagation.
+"""Controls that need no training: the commonest class, the last known label, label propagation.
 
 They and the models are scored on the same pairs of a node and a prediction time, which come
 from the predictions of a trained run: its split, its labels, and who is present.
@@ -72,6 +72,24 @@ def majority(pairs: Pairs) -> np.ndarray:
             here = (pairs.run == run) & (pairs.time == time)
             known = here & (pairs.split == "train") & pairs.present
             predicted[here] = commonest(pairs.label[known])
+    return predicted
+
+
+def last_label(pairs: Pairs, labels: pa.Table, start: int) -> np.ndarray:
+    """The label that the node had at the prediction time before, and first at `start`.
+
+    Some nodes had none by then: they get the commonest class.
+    """
+    node, label, since = (labels[name].to_numpy() for name in ("node", "label", "time"))
+    order = np.lexsort((since, node))
+    predicted = majority(pairs)
+    before = start
+    for time in pairs.times:
+        by_then = order[since[order] <= before]
+        known = dict(zip(node[by_then], label[by_then], strict=True))  # the latest remains
+        for pair in np.flatnonzero(pairs.time == time):
+            predicted[pair] = known.get(pairs.node[pair], predicted[pair])
+        before = time
     return predicted
 
 

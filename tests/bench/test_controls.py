@@ -29,8 +29,15 @@ def write_log(folder: pathlib.Path, homophily: float, timed: bool) -> None:
     nodes = np.arange(NUM_NODES)
     pq.write_table(pa.table({"node": nodes, "x": list(features)}), folder / "x.parquet")
     table = {"node": nodes, "label": labels}
-    if timed:
-        table["time"] = np.sort(random.integers(0, 3000, NUM_NODES))
+    if timed:  # every third has another label first
+        first = random.integers(0, 3000, NUM_NODES)
+        moves = nodes[::3]
+        table = {
+            "node": np.concatenate([nodes, moves]),
+            "label": np.concatenate([labels, random.integers(0, NUM_CLASSES, len(moves))]),
+            "time": np.concatenate([first, random.integers(0, first[moves] + 1)]),
+        }
+        table["time"][: len(nodes)][moves] += 1
     pq.write_table(pa.table(table), folder / "y.parquet")
 
 
@@ -58,14 +65,20 @@ def test_scores_of_the_controls_are_those_of_scipy(tmp_path, timed):
     for name, expected in (("majority", majority), ("propagation", propagation)):
         found = metrics[f"{name}_micro_f1"].to_numpy().reshape(expected.shape)
         np.testing.assert_allclose(found, expected, atol=0.005)  # ties may fall either way
-    last = metrics["last_label_micro_f1"]
-    assert (last.null_count == len(last)) != timed
+    found = metrics["last_label_micro_f1"]
+    assert (found.null_count == len(found)) != timed
+    if timed:
+        labels = pq.read_table(tmp_path / "y.parquet")
+        last = pairs.micro_f1(controls.last_label(pairs, labels, start=1999))
+        np.testing.assert_allclose(found.to_numpy().reshape(last.shape), last, atol=1e-12)
+        assert (last.mean(axis=0) > majority.mean(axis=0) + 0.05).all()  # the first time too
 
 
 def test_a_model_that_learns_nothing_is_named(tmp_path):
     write_log(tmp_path, homophily=0.02, timed=False)
     outcome = run(tmp_path, "--train.epochs", "5", "--format", "json")
     assert "note: the model is not better than " in outcome.stderr
+    assert "the majority class (" in outcome.stderr
     assert "the model is not better than" in (tmp_path / "run/report.html").read_text()
     rows = json.loads(outcome.stdout)["results"]
     assert all({"majority_micro_f1", "propagation_micro_f1", "gain"} <= row.keys() for row in rows)

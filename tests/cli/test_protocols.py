@@ -3,6 +3,7 @@ below: label propagation, where it reads label columns."""
 
 import json
 import pathlib
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +32,7 @@ class Case:
         self.features = random.standard_normal((NUM_NODES, 6)).astype(np.float32)
         self.label_times = None
 
-    def flags(self, name, *more, events=NUM_EVENTS):
+    def flags(self, name, *more, events=NUM_EVENTS, interval="600"):
         folder = self.folder / name
         folder.mkdir()
         edges = {"src": self.src[:events], "dst": self.dst[:events], "time": np.arange(events)}
@@ -46,8 +47,8 @@ class Case:
         return [
             *["--input.edges", folder / "e.parquet", "--input.features", folder / "x.parquet"],
             *["--input.labels", folder / "y.parquet", "--run.directory", folder / "run"],
-            *["--graph.directed", "false", "--partition.initial", "600"],
-            *["--partition.width", "600", *SMALL, *more],
+            *["--graph.directed", "false", "--partition.initial", interval],
+            *["--partition.width", interval, *SMALL, *more],
         ]
 
     def predictions(self, coden, name, *more, events=NUM_EVENTS):
@@ -153,6 +154,28 @@ def test_a_model_with_label_columns_is_not_below_label_propagation(coden, tmp_pa
     assert np.mean([row["propagation_micro_f1"] for row in metrics]) > 0.5
 
 
+@pytest.mark.parametrize("model", ["coden", "coden-s"])  # coden-s reads no first snapshot
+def test_the_last_label_before_the_first_prediction_is_that_of_the_initial_graph(
+    coden, tmp_path, model
+):
+    """The graph starts with rows 0 to 299, and the first prediction time is 599."""
+    case = Case(tmp_path)
+    flags = case.flags("run", "--train.model", model, events=600, interval="300")
+    facts = [(node, 0, (label + 1) % 4) for node, label in enumerate(case.labels)]
+    # Known by the end of the initial graph and, of every fourth node, only after it.
+    facts += [(node, 299 + (node % 4 == 0), label) for node, label in enumerate(case.labels)]
+    table = dict(zip(("node", "time", "label"), np.array(facts).T, strict=True))
+    pq.write_table(pa.table(table), tmp_path / "run/y.parquet")
+    outcome = coden("run", *flags)
+    assert outcome.code == 0, outcome.stderr
+    (row,) = pq.read_table(tmp_path / "run/run/metrics.parquet").to_pylist()
+    pairs = pq.read_table(tmp_path / "run/run/predictions.parquet").to_pylist()
+    test = [pair["node"] for pair in pairs if pair["split"] == "test" and pair["present"]]
+    assert row["time"] == 599
+    assert row["last_label_micro_f1"] == pytest.approx(np.mean([node % 4 > 0 for node in test]))
+    assert row["majority_micro_f1"] < 0.5 < row["last_label_micro_f1"] < 1.0
+
+
 def test_a_run_that_learns_nothing_says_so_in_one_note(coden, tmp_path):
     """Twenty skewed classes, features of noise, labels that follow the graph only a little."""
     case = Case(tmp_path, num_classes=20, homophily=0.03, skew=1.2)
@@ -160,11 +183,20 @@ def test_a_run_that_learns_nothing_says_so_in_one_note(coden, tmp_path):
     assert outcome.code == 0, outcome.stderr
     notes = [line for line in outcome.stderr.splitlines() if "the model is not better than" in line]
     assert len(notes) == 1
+    assert "the majority class (" in notes[0]
+    assert " by more than the spread: " in notes[0]
     assert "; try `train.label_columns" in notes[0]
     metrics = pq.read_table(tmp_path / "run/run/metrics.parquet")
     for control in ("majority_micro_f1", "propagation_micro_f1"):
         assert metrics[control].null_count == 0
         assert control in (tmp_path / "run/run/metrics.jsonl").read_text()
-        assert control in outcome.stdout or "majority %" in outcome.stdout
+    lines = outcome.stdout.splitlines()
+    header = next(line for line in lines if line.startswith("prediction "))
+    assert re.split("  +", header)[-3:] == ["majority %", "propagation %", "gain"]
+    *_, majority, propagation, gain = next(line for line in lines if "average" in line).split()
+    found = [np.mean(metrics[f"{name}_micro_f1"]) for name in ("majority", "propagation")]
+    assert [float(majority), float(propagation)] == pytest.approx(100 * np.array(found), abs=0.01)
+    above = np.mean(metrics["micro_f1"]) - max(found)
+    assert float(gain) == pytest.approx(100 * above, abs=0.02)
     assert "protocol each" in outcome.stdout and "1 seed" not in outcome.stdout
     assert "the model is not better than" in (tmp_path / "run/run/report.html").read_text()

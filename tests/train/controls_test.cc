@@ -1,5 +1,7 @@
 #include "train/controls_internal.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace coden {
@@ -31,10 +33,20 @@ TEST(Controls, MajorityIsThatOfTrainingNodesPresentThen) {
   EXPECT_EQ(MajorityClasses(data, kSplit), (std::vector<std::int32_t>{1, 1}));
 }
 
-TEST(Controls, LastLabelIsThatOfTheTimeBefore) {
+// Of the time before, and first of the end of the initial graph; a label that becomes
+// valid in the interval that is predicted is not known yet.
+TEST(Controls, LastLabelIsTheLastThatWasKnownBefore) {
+  TrainingInput input;
+  input.data = Data();
+  input.facts = {{0, 0, 3}, {0, 1, 20}, {1, 2, 1}, {1, 1, 5},  {1, 0, 6}, {1, 1, 11},
+                 {2, 1, 6}, {3, 2, 0},  {3, 0, 7}, {3, 2, 12}, {4, 2, 15}};
   const std::vector<std::int32_t> majority = {0, 1};
-  EXPECT_EQ(LastLabels(Data(), majority),
-            (std::vector<std::int32_t>{0, 0, 0, 0, 0, 1, 0, 0, 0, 1}));
+  input.before_first = 5;
+  EXPECT_EQ(LastLabels(input, majority),
+            (std::vector<std::int32_t>{0, 0, 1, 0, 0, 1, 2, 0, 0, 1}));
+  input.before_first = 9;
+  EXPECT_EQ(LastLabels(input, majority),
+            (std::vector<std::int32_t>{0, 0, 0, 0, 1, 1, 0, 0, 0, 1}));
 }
 
 TEST(Controls, AreScoredOnTheTestNodesOfTheModel) {
@@ -61,19 +73,54 @@ std::vector<PredictionMetrics> Scores(double model, double majority, double prop
   return {one};
 }
 
-TEST(Controls, AModelThatIsNotAboveThemIsNamed) {
-  const auto note = [](const std::vector<std::vector<PredictionMetrics>>& runs) {
-    return CompareWithControls(runs).value_or("");
-  };
-  EXPECT_TRUE(note({Scores(0.34, 0.34, 0.2)})
-                  .starts_with("the model is not better than the majority class: "
-                               "Micro-F1 34.00 % against 34.00 % (spread 4.74)"));
-  EXPECT_TRUE(note({Scores(0.80, 0.34, 0.79)})
-                  .starts_with("the model is not better than label propagation"));
-  EXPECT_EQ(note({Scores(0.90, 0.34, 0.79)}), "");
+std::string Note(const std::vector<std::vector<PredictionMetrics>>& runs,
+                 const Settings& settings = {}) {
+  return CompareWithControls(settings, runs).value_or("");
+}
+
+TEST(Controls, EveryControlThatIsNotBeatenIsNamed) {
+  EXPECT_TRUE(
+      Note({Scores(0.34, 0.34, 0.2)})
+          .starts_with("the model is not better than the majority class (34.00 %, spread "
+                       "4.74) by more than the spread: its Micro-F1 is 34.00 %; try "));
+  EXPECT_TRUE(Note({Scores(0.80, 0.34, 0.79)})
+                  .starts_with("the model is not better than label propagation (79.00"));
+  // Also those below the best.
+  EXPECT_TRUE(Note({Scores(0.34, 0.32, 0.35)})
+                  .starts_with("the model is not better than label propagation (35.00 %, "
+                               "spread 4.74) or the majority class (32.00 %, "));
+  auto timed = Scores(0.34, 0.32, 0.33);
+  timed[0].last_label_micro_f1 = 0.9;
+  EXPECT_TRUE(Note({timed}).starts_with(
+      "the model is not better than the last known label (90.00 %, spread 4.74), label "
+      "propagation (33.00 %, spread 4.74) or the majority class (32.00 %, spread 4.74)"));
+  EXPECT_EQ(Note({Scores(0.90, 0.34, 0.79)}), "");
+  EXPECT_EQ(Note({Scores(0.90, 0.34, std::nan(""))}), "");  // there is no log
   // Of several runs the spread is that of the gain.
-  EXPECT_EQ(note({Scores(0.80, 0.3, 0.79), Scores(0.81, 0.3, 0.80)}), "");
-  EXPECT_NE(note({Scores(0.78, 0.3, 0.79), Scores(0.84, 0.3, 0.80)}), "");
+  EXPECT_EQ(Note({Scores(0.80, 0.3, 0.79), Scores(0.81, 0.3, 0.80)}), "");
+  EXPECT_TRUE(Note({Scores(0.78, 0.3, 0.79), Scores(0.84, 0.3, 0.80)})
+                  .starts_with("the model is not better than label propagation (79.50 %, "
+                               "spread 3.54) by more than the spread"));
+}
+
+TEST(Controls, TheAdviceIsWhatIsNotInUse) {
+  Settings settings;
+  const auto advice = [&] {
+    const std::string note = Note({Scores(0.34, 0.34, 0.2)}, settings);
+    return note.substr(note.find("; try ") + 6);
+  };
+  const std::string features = "features that say more about the labels";
+  EXPECT_EQ(
+      advice(),
+      "`train.label_columns = 5`, `train.inputs = embedding, features` or " + features);
+  settings.train.label_columns = 5;
+  settings.train.inputs = {.embedding = true, .features = true};
+  EXPECT_EQ(advice(), "`train.label_windows` (labels over recent edges) or " + features);
+  settings.train.label_windows = {0, 5};
+  EXPECT_EQ(advice(), features);
+  settings.train.inputs = {.embedding = true, .features = false};
+  settings.input.random_features = 8;  // they say nothing of a node
+  EXPECT_EQ(advice(), features);
 }
 
 }  // namespace
