@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cli/pipeline_file_internal.h"
 #include "coden/pipeline/error.h"
 
 namespace coden {
@@ -131,8 +130,12 @@ arrow::Result<Settings> SettingsFrom(const CommandLine& line) {
   }
   Settings settings;
   if (!line.words.empty()) {
-    ARROW_RETURN_NOT_OK(ReadPipelineFile(line.words.front(), &settings));
+    ARROW_RETURN_NOT_OK(
+        ReadPipelineFile(line.words.front(), &settings, line.places.get()));
   }
+  // A flag wins over the file.
+  if (line.format) line.places->erase("report.format");
+  for (const auto& [name, value] : line.flags) line.places->erase(name);
   for (const auto& [name, value] : line.flags) {
     ARROW_RETURN_NOT_OK(Set(settings, name, value));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include <arrow/result.h>
 
 #include "cli/console_internal.h"
+#include "cli/pipeline_file_internal.h"
 
 namespace coden {
 
@@ -37,6 +39,9 @@ struct CommandLine {
   std::optional<std::string> format;
   std::string table;
   LogFormat log_format = LogFormat::kText;
+  /// Of the settings that come from the pipeline file, for the errors of the command:
+  /// filled where the file is read.
+  std::shared_ptr<SettingPlaces> places = std::make_shared<SettingPlaces>();
 };
 
 /// Flags that work with every command, and without one.

@@ -73,7 +73,8 @@ arrow::Result<std::string> ReadWholeFile(const std::string& path) {
 
 }  // namespace
 
-arrow::Status ReadPipelineFile(const std::string& path, Settings* settings) {
+arrow::Status ReadPipelineFile(const std::string& path, Settings* settings,
+                               SettingPlaces* places) {
   ARROW_ASSIGN_OR_RAISE(const std::string text, ReadWholeFile(path));
   ARROW_ASSIGN_OR_RAISE(const auto sections, ParseIni(text, path));
   for (const IniSection& section : sections) {
@@ -86,7 +87,30 @@ arrow::Status ReadPipelineFile(const std::string& path, Settings* settings) {
                                     IniPlace(path, setting.line)));
     }
   }
+  // Only now: the errors above have their place already.
+  for (const IniSection& section : sections) {
+    for (const IniSetting& setting : section.settings)
+      places->insert_or_assign(section.name + "." + setting.name,
+                               IniPlace(path, setting.line));
+  }
   return arrow::Status::OK();
+}
+
+arrow::Status WithPlaceOfSetting(const arrow::Status& status,
+                                 const SettingPlaces& places) {
+  if (FaultOf(status) != Fault::kUsage) return status;
+  // Messages have settings between backticks: `a.b` or `a.b = value`.
+  const std::string& message = status.message();
+  for (std::size_t at = message.find('`'); at != message.npos;) {
+    const std::size_t end = message.find('`', at + 1);
+    if (end == message.npos) break;
+    const std::string_view quoted =
+        std::string_view(message).substr(at + 1, end - at - 1);
+    const auto place = places.find(quoted.substr(0, quoted.find(' ')));
+    if (place != places.end()) return status.WithMessage(place->second, message);
+    at = message.find('`', end + 1);
+  }
+  return status;
 }
 
 }  // namespace coden

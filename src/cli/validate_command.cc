@@ -28,7 +28,11 @@ ResultsTable ProblemsTable(const std::vector<InputProblem>& problems) {
 arrow::Status ValidateCommand(const CommandLine& line, const RunContext& context,
                               std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
-  ARROW_ASSIGN_OR_RAISE(const auto problems, ValidateInputs(settings, context));
+  ARROW_ASSIGN_OR_RAISE(auto problems, ValidateInputs(settings, context));
+  for (InputProblem& problem : problems) {
+    if (problem.fatal)
+      problem.rule = WithPlaceOfSetting(UsageError(problem.rule), *line.places).message();
+  }
   if (!problems.empty() || settings.report.format != TableFormat::kTable) {
     *output = Render(ProblemsTable(problems), settings.report.format);
   }

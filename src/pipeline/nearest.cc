@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cctype>
 #include <numeric>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -27,6 +29,13 @@ std::size_t EditDistance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char letter) { return std::tolower(letter); });
+  return lower;
+}
+
 std::string_view LastPart(std::string_view name) {
   return name.substr(name.rfind('.') + 1);
 }
@@ -49,9 +58,10 @@ std::tuple<int, std::size_t, std::size_t> Distance(std::string_view word,
 
 std::string_view Nearest(std::string_view word,
                          std::span<const std::string_view> candidates) {
+  const std::string lower = Lower(word);
   return *std::min_element(candidates.begin(), candidates.end(),
-                           [word](std::string_view a, std::string_view b) {
-                             return Distance(word, a) < Distance(word, b);
+                           [&](std::string_view a, std::string_view b) {
+                             return Distance(lower, Lower(a)) < Distance(lower, Lower(b));
                            });
 }
 

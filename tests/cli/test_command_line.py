@@ -12,6 +12,7 @@ USAGE = 2
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 # What each command needs besides flags, to be taken as far as its flags.
 COMMANDS = {
+    "init": [],
     "run": [],
     "plan": [],
     "validate": [],
@@ -58,7 +59,7 @@ def test_help_lists_the_settings_that_a_command_uses(coden, name):
         assert used == every == set()
         return
     assert every == sections(coden("settings").stdout) and "run" in used
-    assert ("train" in used) == (name in ("run", "plan", "train", "experiment"))
+    assert ("train" in used) == (name in ("init", "run", "plan", "train", "experiment"))
     assert ("experiment" in used) == (name == "experiment")
     assert ("embed" in used) == (name not in ("validate", "report"))
 
@@ -67,9 +68,9 @@ def test_flags_are_refused_where_they_mean_nothing(coden):
     commands = re.findall(r"^  ([a-z]+) ", coden("--help").stdout, re.MULTILINE)
     helps = {name: coden(name, "--help").stdout for name in commands}
     for flag, value, expected in [
-        ("force", [], {"run", "embed", "schedule", "train", "predict", "import"}),
+        ("force", [], {"init", "run", "embed", "schedule", "train", "predict", "import"}),
         ("resume", [], {"run", "train"}),
-        ("format", ["json"], set(COMMANDS) - {"schedule"}),
+        ("format", ["json"], set(COMMANDS) - {"init", "schedule"}),
         ("table", ["needs"], {"plan", "report", "experiment", "import", "inspect"}),
         ("compare", [], {"report"}),
         ("slices", ["4"], {"plan"}),

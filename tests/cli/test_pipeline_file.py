@@ -45,6 +45,13 @@ def sections(inputs):
         ("[embed]\n\nalpha = 2\n", 3, "`embed.alpha` must be a number"),
         ("[input]\nedges = ${NOT_SET}/e\n", 2, "NOT_SET is not set"),
         ("[input]\nedges = ${NOT_SET\n", 2, "`${` must end with `}`"),
+        ("[INPUT]\nedges = e\n", 1, "unknown section `[INPUT]`; the nearest is `[input]`"),
+        ("[input]\nEdges = e\n", 2, "the nearest is `input.edges`"),
+        ("[partition]\npredictions = 3\nwidth = 4\n", 2, "set only one of `partition.pred"),
+        ("[run]\n[input]\nrandom_features = 3\nfeatures = x\n", 4, "`input.random_features`"),
+        ("[graph]\nevents = toggle\nwindow = 3\n", 3, "`graph.window` needs `graph.events"),
+        ("[train]\n\nlabel_columns = 1\n", 3, "`train.label_columns` needs two folds"),
+        ("[run]\n[snapshot]\nnodes = labelled\n", 3, "`snapshot.nodes = labelled` needs"),
     ],
 )
 def test_errors_name_file_line_and_nearest(coden, pipeline, text, line, words):
@@ -54,6 +61,46 @@ def test_errors_name_file_line_and_nearest(coden, pipeline, text, line, words):
         assert outcome.code == USAGE
         assert outcome.error.startswith(f"'{path}', line {line}: "), outcome.error
         assert words in outcome.error
+
+
+@pytest.mark.parametrize("command", ["plan", "run", "embed"])
+def test_an_error_found_in_the_log_names_the_line_of_its_setting(
+    coden, pipeline, sections, command
+):
+    path = pipeline(sections + "[input]\nfrom = yesterday\n")
+    line = sections.count("\n") + 2
+    outcome = coden(command, path)
+    assert outcome.code == USAGE
+    assert outcome.error.startswith(f"'{path}', line {line}: `input.from` must be a whole number")
+    # A flag is not in the file, whatever the file says.
+    outcome = coden(command, path, "--input.from", "today")
+    assert outcome.code == USAGE and outcome.error.startswith("`input.from` must be a whole")
+    outcome = coden(command, path, "--input.from", "", "--partition.width", "1.5")
+    assert outcome.code == USAGE and outcome.error.startswith("`partition.width` must be")
+
+
+def test_a_problem_of_a_setting_names_its_line(coden, pipeline, sections):
+    path = pipeline(sections + "[input]\nfrom = yesterday\nsrc = source\n")
+    line = sections.count("\n") + 2
+    for more in ([], ["--input.from", ""]):
+        outcome = coden("validate", path, *more, "--format", "json")
+        assert outcome.code == 3
+        rules = [problem["rule"] for problem in json.loads(outcome.stdout)]
+        place = f"'{path}', line {line + 1}: "
+        assert f"{place}there is no such column; set `input.src` to one of: src, dst, time" in rules
+        wrong = [rule.startswith(f"'{path}', line {line}: `input.from` must be") for rule in rules]
+        assert any(wrong) == (not more)
+
+
+def test_a_place_is_that_of_the_setting_from_the_file(coden, pipeline):
+    path = pipeline("[run]\nseed = 1\n[partition]\nwidth = 4\n")
+    outcome = coden("validate", path, "--partition.predictions", "3")
+    assert outcome.code == USAGE
+    assert outcome.error.startswith(f"'{path}', line 4: set only one of `partition.predictions`")
+    outcome = coden("experiment", "accuracy", path, "--partition.predictions", "3")
+    assert outcome.error.startswith(f"'{path}', line 4: set only one of `partition.predictions`")
+    outcome = coden("validate", path, "--partition.width", "0", "--train.label_columns", "1")
+    assert outcome.error.startswith("`train.label_columns` needs")
 
 
 def test_a_folder_is_no_pipeline_file(coden, tmp_path):
