@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include <arrow/filesystem/filesystem.h>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::string_view kDeltaLog = "_delta_log";
 constexpr std::string_view kMetadata = "metadata";
+// Folders of a store that are looked up: more than tables of any layout have.
+constexpr int kMostFoldersOfStore = 24;
 
 enum class TableKind { kDelta, kIceberg };
 
@@ -29,10 +32,6 @@ bool IsIcebergMetadata(std::string_view file) {
     return std::isdigit(sign) != 0;
   });
   return end != file.begin() && *end == (versioned ? '.' : '-');
-}
-
-std::string_view LastPart(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 arrow::Status TableError(TableKind kind, const std::string& table,
@@ -131,20 +130,30 @@ arrow::Status CheckNoTableInside(const std::vector<ParquetSource::File>& listed,
 }
 
 arrow::Status CheckNoTableAbove(const Location& location, const std::string& path,
-                                bool is_file, const std::string& shown) {
+                                const std::string& shown) {
   std::string folder = Resolved(location, path);
-  bool climbs = is_file;
-  while (true) {
-    const std::string_view part = LastPart(folder);
-    climbs |= location.local || part == "data" || part.find('=') != part.npos;
+  for (int i = 0; location.local || i < kMostFoldersOfStore; ++i) {
     const std::size_t slash = folder.rfind('/');
-    if (!climbs || slash == std::string::npos || folder.size() == 1)
-      return arrow::Status::OK();
+    if (slash == std::string::npos || folder.size() == 1) break;
     folder.resize(std::max<std::size_t>(slash, 1));
     const auto kind = KindOf(*location.filesystem, folder);
     if (kind) return TableError(*kind, folder, shown);
-    climbs = false;
   }
+  return arrow::Status::OK();
+}
+
+arrow::Status CheckNoTableBehindLinks(const Location& location, const std::string& folder,
+                                      const std::vector<ParquetSource::File>& chosen,
+                                      const std::string& shown) {
+  if (!location.local) return arrow::Status::OK();
+  const std::filesystem::path top = Resolved(location, folder);
+  std::set<std::filesystem::path> checked;
+  for (const auto& file : chosen) {
+    const std::filesystem::path real = Resolved(location, file.path);
+    if (real == top / file.name || !checked.insert(real.parent_path()).second) continue;
+    ARROW_RETURN_NOT_OK(CheckNoTableAbove(location, real.string(), shown));
+  }
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

@@ -20,10 +20,16 @@ arrow::Status CheckNoTableInside(const std::vector<ParquetSource::File>& listed,
 
 /// Refuse `path`, which is inside `location`, where a folder above it is a table.
 ///
-/// Local folders are looked up to the root. A store is asked about the folder of a file,
-/// and from there, or from `path`, upwards only through folders that tables make
-/// (day=2024-01-05/, data/): two listings for each.
+/// Folders are looked up to the root, or to the bucket: tables put files as deep as they
+/// like (data/0101/1100/, ab/). In a store that is two listings for each of at most 24
+/// folders.
 arrow::Status CheckNoTableAbove(const Location& location, const std::string& path,
-                                bool is_file, const std::string& shown);
+                                const std::string& shown);
+
+/// The same for those of `chosen`, local files below `folder`, that lie elsewhere because
+/// they are symbolic links or in a linked folder.
+arrow::Status CheckNoTableBehindLinks(const Location& location, const std::string& folder,
+                                      const std::vector<ParquetSource::File>& chosen,
+                                      const std::string& shown);
 
 }  // namespace coden

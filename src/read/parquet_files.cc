@@ -18,8 +18,6 @@ namespace coden {
 
 namespace {
 
-constexpr std::string_view kGlobSigns = "*?[";
-
 // Cut off the first part of a path, together with the slash that ends it.
 std::string_view TakePart(std::string_view* path) {
   const std::size_t end = std::min(path->find('/'), path->size() - 1) + 1;
@@ -100,7 +98,8 @@ arrow::Result<std::vector<ParquetSource::File>> ChooseFrom(const Location& locat
   std::vector<ParquetSource::File> chosen;
   std::copy_if(files.begin(), files.end(), std::back_inserter(chosen), is_chosen);
   ARROW_RETURN_NOT_OK(CheckNoTableInside(files, chosen, folder, shown));
-  ARROW_RETURN_NOT_OK(CheckNoTableAbove(location, folder, /*is_file=*/false, shown));
+  ARROW_RETURN_NOT_OK(CheckNoTableAbove(location, folder, shown));
+  ARROW_RETURN_NOT_OK(CheckNoTableBehindLinks(location, folder, chosen, shown));
   return chosen;
 }
 
@@ -129,8 +128,7 @@ arrow::Result<std::vector<ParquetSource::File>> ListPath(const Location& locatio
     return InputError("no such file or directory: '", shown, "'");
   }
   if (info.IsFile()) {
-    ARROW_RETURN_NOT_OK(
-        CheckNoTableAbove(location, info.path(), /*is_file=*/true, shown));
+    ARROW_RETURN_NOT_OK(CheckNoTableAbove(location, info.path(), shown));
     return std::vector<ParquetSource::File>{
         {info.base_name(), info.path(), info.size(), Nanoseconds(info.mtime())}};
   }

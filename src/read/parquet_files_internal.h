@@ -12,6 +12,9 @@
 
 namespace coden {
 
+/// A path with one of these is a pattern.
+inline constexpr std::string_view kGlobSigns = "*?[";
+
 /// List the files that `location` stands for: those of `known` first, in that order, then
 /// the others in path order. Their rows are not counted yet. `shown` is how messages call
 /// the input.

@@ -99,3 +99,23 @@ def test_tables_in_a_bucket_are_not_read_as_folders_of_files(
         assert outcome.code == INPUT
         assert re.search(f"as plain files: 's3://{root}/?' is {kind} table, ", outcome.error)
         assert "planted" not in outcome.stderr
+
+
+def test_deep_files_of_tables_in_a_bucket_are_refused(coden, inputs, lake, store, tmp_path):
+    """Layouts with random folders: `delta.randomizeFilePrefixes`, Iceberg's object storage."""
+    base, options = lake
+    for write, kind, deep in [
+        (write_delta, "a Delta", "aB"),
+        (write_iceberg, "an Iceberg", "data/1101/0100/1011/00111010"),
+    ]:
+        table = write(tmp_path / write.__name__, inputs["edges"])
+        root = f"lake/deep/{write.__name__}"
+        fs.copy_files(str(table), root, destination_filesystem=store)
+        file = next(path for path in table.rglob("*.parquet"))
+        target = f"{root}/{deep}/{file.name}"
+        fs.copy_files(str(file), target, destination_filesystem=store)
+        for name in (deep, f"{deep}/{file.name}", f"{deep}/*.parquet"):
+            uri = f"{base}/deep/{write.__name__}/{name}{options}"
+            outcome = coden("embed", *inputs.flags("--input.edges", uri))
+            assert outcome.code == INPUT
+            assert f"as plain files: 's3://{root}' is {kind} table, " in outcome.error

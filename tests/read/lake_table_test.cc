@@ -1,7 +1,12 @@
 // Tables of Delta Lake and Iceberg are refused wherever a path enters them. Tables that
 // the real libraries have written are in tests/cli/test_lake_inputs.py.
 
+#include <chrono>
+
+#include <arrow/filesystem/mockfs.h>
+
 #include "coden/read/parquet_source.h"
+#include "read/lake_table_internal.h"
 #include "support/parquet.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
@@ -62,6 +67,66 @@ TEST(LakeTable, AnIcebergTableIsRefusedWhereverThePathEntersIt) {
       ExpectTable(house + path, table, "an Iceberg");
     ExpectRead(house + "/plain");
   }
+}
+
+//   logs/a.parquet     -> lake/table/ab/a.parquet
+//   logs/b.parquet     a file
+//   more/day=1/        -> lake/table/ab/
+TEST(LakeTable, LinksToFilesOfATableAreRefused) {
+  TempDir folder;
+  const std::string top = std::filesystem::canonical(folder.path());
+  const std::string table = top + "/lake/table";
+  WriteIntegers(folder / "lake/table/ab/a.parquet", {{"a", "[1]"}});
+  WriteIntegers(folder / "lake/plain/c.parquet", {{"a", "[1]"}});
+  folder.Write("lake/table/_delta_log/00000000000000000000.json", "{}");
+  WriteIntegers(folder / "logs/b.parquet", {{"a", "[1]"}});
+  std::filesystem::create_directories(folder / "more");
+  std::filesystem::create_symlink(table + "/ab/a.parquet", top + "/logs/a.parquet");
+  std::filesystem::create_directory_symlink(table + "/ab", top + "/more/day=1");
+  for (const char* path : {"/logs", "/logs/", "/logs/*.parquet", "/logs/a.parquet",
+                           "/more", "/more/*/*.parquet", "/more/day=1"}) {
+    ExpectTable(top + path, table, "a Delta");
+  }
+  ExpectRead(top + "/logs/b*");
+  // Links to other places are read.
+  std::filesystem::create_directories(folder / "links");
+  std::filesystem::create_symlink(top + "/lake/plain/c.parquet",
+                                  top + "/links/c.parquet");
+  std::filesystem::create_directory_symlink(top + "/lake/plain", top + "/links/plain");
+  ExpectRead(top + "/links");
+}
+
+// Random prefixes of Delta and the hashes of Iceberg's object-storage layout have no form
+// that tells them from other folders.
+TEST(LakeTable, ATableInAStoreIsFoundFromAnyDepth) {
+  const auto store = std::make_shared<arrow::fs::internal::MockFileSystem>(
+      arrow::fs::TimePoint(std::chrono::seconds(1)));
+  const Location bucket{store, {}, /*local=*/false};
+  const auto create = [&](const std::string& path) {
+    CODEN_EXPECT_OK(store->CreateFile(path, "x"));
+  };
+  create("lake/delta/_delta_log/00000000000000000000.json");
+  create("lake/delta/aB/part-0.parquet");
+  create("lake/house/iceberg/metadata/v3.metadata.json");
+  create("lake/house/iceberg/data/1101/0100/1011/00111010-0.parquet");
+  create("lake/plain/day=1/a.parquet");
+  const auto check = [&](const std::string& path) {
+    return CheckNoTableAbove(bucket, path, "s3://" + path);
+  };
+  for (const char* path :
+       {"lake/delta/aB", "lake/delta/aB/", "lake/delta/aB/part-0.parquet"})
+    ExpectInputErrorWith(check(path), "'s3://lake/delta' is a Delta table, ");
+  for (const char* path : {"lake/house/iceberg/data", "lake/house/iceberg/data/1101/0100",
+                           "lake/house/iceberg/data/1101/0100/1011/00111010-0.parquet"})
+    ExpectInputErrorWith(check(path), "'s3://lake/house/iceberg' is an Iceberg table, ");
+  for (const char* path : {"lake", "lake/plain", "lake/plain/day=1/a.parquet"})
+    CODEN_EXPECT_OK(check(path));
+  // A bucket may be a table as a whole; how far up is looked is bounded.
+  create("all/_delta_log/00000000000000000000.json");
+  std::string deep = "all";
+  for (int i = 0; i < 24; ++i) deep += "/f";
+  ExpectInputErrorWith(check(deep), "'s3://all' is a Delta table, ");
+  CODEN_EXPECT_OK(check(deep + "/f"));
 }
 
 TEST(LakeTable, OtherMetadataIsNoTable) {
