@@ -18,7 +18,7 @@ constexpr std::string_view kTimeType =
 constexpr std::string_view kOpType =
     "an op must be a whole number, a string or a bool; convert the column";
 constexpr std::string_view kVectorType =
-    "features must be a list of numbers; convert the column";
+    "features must be a list of numbers in one column; convert the file";
 constexpr std::string_view kOneKind =
     "both ends of an edge must be of one kind, whole numbers or strings; convert one";
 constexpr std::string_view kIdKind =
@@ -54,11 +54,11 @@ class ColumnFinder {
       : schema_(schema), on_breach_(on_breach) {}
 
   arrow::Result<InputColumn> Find(const std::string& name, std::string_view setting,
-                                  bool (*fits)(const arrow::DataType&),
-                                  std::string_view rule) const {
+                                  TypeCheck fits, std::string_view rule) const {
     const auto field = schema_.GetFieldByName(name);
     if (field == nullptr) {
-      ARROW_RETURN_NOT_OK(on_breach_({name, -1, ColumnRule(schema_, name, setting), {}}));
+      ARROW_RETURN_NOT_OK(
+          on_breach_({name, -1, ColumnRule(schema_, name, setting, fits, rule), {}}));
       return InputColumn{};
     }
     if (!fits(*field->type())) {

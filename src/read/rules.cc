@@ -46,22 +46,30 @@ arrow::Status ColumnPlace::Report(std::int64_t row, std::string_view rule,
 }
 
 std::string ColumnRule(const arrow::Schema& schema, const std::string& name,
-                       std::string_view setting) {
+                       std::string_view setting, TypeCheck fits,
+                       std::string_view type_rule) {
   // A message stays a line however many columns a file has, and however long their names.
   constexpr int kNamesShown = 12;
   constexpr std::size_t kLettersShown = 40;
   std::string names;
-  for (int i = 0; i < std::min(schema.num_fields(), kNamesShown); ++i) {
-    const std::string& other = schema.field(i)->name();
+  int num_fitting = 0;
+  for (const auto& field : schema.fields()) {
+    const std::string& other = field->name();
+    if (!fits(*field->type()) || other == name) continue;
+    if (++num_fitting > kNamesShown) continue;
     names += (names.empty() ? "" : ", ") + other.substr(0, kLettersShown);
     if (other.size() > kLettersShown) names += "...";
   }
-  if (schema.num_fields() > kNamesShown)
-    names += " and " + FormatCount(schema.num_fields() - kNamesShown) + " more";
+  if (num_fitting > kNamesShown)
+    names += " and " + FormatCount(num_fitting - kNamesShown) + " more";
   const bool several = schema.GetAllFieldIndices(name).size() > 1;
-  return std::string(several ? "there are several columns of this name"
-                             : "there is no such column") +
-         "; set `" + std::string(setting) + "` to one of: " + names;
+  const std::string found =
+      several ? "there are several columns of this name" : "there is no such column";
+  if (names.empty()) {
+    return found + ", and no other has a type that fits `" + std::string(setting) +
+           "`; " + std::string(type_rule);
+  }
+  return found + "; set `" + std::string(setting) + "` to one of: " + names;
 }
 
 }  // namespace coden

@@ -46,8 +46,13 @@ struct ColumnPlace {
                        std::string value = {}) const;
 };
 
-/// Say that `schema` does not have exactly one column called `name`.
+/// Whether a column of this type can be what a setting names.
+using TypeCheck = bool (*)(const arrow::DataType&);
+
+/// Say that `schema` does not have exactly one column called `name`, and which columns
+/// have a type that fits; `type_rule` says which types do, where none has one.
 std::string ColumnRule(const arrow::Schema& schema, const std::string& name,
-                       std::string_view setting);
+                       std::string_view setting, TypeCheck fits,
+                       std::string_view type_rule);
 
 }  // namespace coden

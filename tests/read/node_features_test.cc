@@ -101,8 +101,22 @@ TEST_F(NodeFeaturesTest, RefusesVectorsThatAreNoVectors) {
       "a feature must be finite as a 32-bit number");
   ExpectInputError(
       Open(File("x.parquet", arrow::list(arrow::utf8()), "[1]", R"([["a"]])")),
-      at + ": features must be a list of numbers; convert the column: list<element: "
-           "string>");
+      at + ": features must be a list of numbers in one column; convert the file: "
+           "list<element: string>");
+  // Wide files have a column for each number.
+  const std::string none = ": there is no such column";
+  const auto number = ArrayOf(arrow::float32(), "[1]");
+  const auto node = ArrayOf(arrow::int64(), "[1]");
+  ExpectInputError(Open(WriteParquet(folder_ / "x.parquet",
+                                     *TableOf({{"node", node}, {"f0", number}}))),
+                   at + none +
+                       ", and no other has a type that fits `input.feature`; features "
+                       "must be a list of numbers in one column; convert the file");
+  const auto list = ArrayOf(arrow::list(arrow::float32()), "[[1]]");
+  ExpectInputError(
+      Open(WriteParquet(folder_ / "x.parquet",
+                        *TableOf({{"node", node}, {"f0", number}, {"v", list}}))),
+      at + none + "; set `input.feature` to one of: v");
 }
 
 TEST_F(NodeFeaturesTest, RefusesNodesThatAreNoNodes) {

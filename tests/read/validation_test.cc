@@ -100,14 +100,14 @@ TEST_F(ValidationTest, ListsEveryMissingColumnAndWrongType) {
       "column: ";
   EXPECT_EQ(
       Problems(),
-      (Lines{"edges src 1x from -1" + none + "src` to one of: from, time",
-             "edges dst 1x from -1" + none + "dst` to one of: from, time",
+      (Lines{"edges src 1x from -1" + none + "src` to one of: from",
+             "edges dst 1x from -1" + none + "dst` to one of: from",
              "edges time 1x from -1: " + time + "double",
-             "edges op 1x from -1" + none + "op` to one of: from, time",
+             "edges op 1x from -1" + none + "op` to one of: from",
              "features node 1x from -1: node ids must be whole numbers or strings; "
              "convert the column: float",
-             "features x 1x from -1: features must be a list of numbers; convert the "
-             "column: float",
+             "features x 1x from -1: features must be a list of numbers in one column; "
+             "convert the file: float",
              "labels node 1x from -1" + none + "node` to one of: time",
              "labels label 1x from -1" + none + "label` to one of: time",
              "labels time 1x from -1: " + time + "string"}));
