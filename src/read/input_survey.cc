@@ -14,6 +14,7 @@
 #include "read/column_guess_internal.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
+#include "read/parquet_files_internal.h"
 #include "read/problem_list_internal.h"
 #include "read/time_index_internal.h"
 #include "read/time_limits_internal.h"
@@ -23,7 +24,6 @@ namespace coden {
 
 namespace {
 
-using TypeCheck = bool (*)(const arrow::DataType&);
 using Source = std::unique_ptr<ParquetSource>;
 
 bool IsIdType(const arrow::DataType& type) { return NodeIdMap::IdType(type).ok(); }
@@ -43,6 +43,31 @@ std::string Joined(const std::vector<std::string>& names) {
   if (names.size() > kShown)
     text += " and " + FormatCount(names.size() - kShown) + " more";
   return text.empty() ? "none" : text;
+}
+
+// A name or a string of SQL.
+std::string Quoted(std::string_view text, char quote) {
+  std::string quoted(1, quote);
+  for (const char letter : text) {
+    if (letter == quote) quoted += quote;
+    quoted += letter;
+  }
+  return quoted + quote;
+}
+
+// The rows of an input as DuckDB reads them: folders such as day=5 are columns.
+std::string TableInDuckDb(const ParquetSource& source) {
+  std::string path = MaskCredentials(source.path());
+  const auto& files = source.files();
+  if (files.size() == 1 && path.ends_with(files.front().name)) return Quoted(path, '\'');
+  if (path.find_first_of(kGlobSigns) == path.npos) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    const bool all_parquet =
+        std::all_of(files.begin(), files.end(),
+                    [](const auto& file) { return file.name.ends_with(".parquet"); });
+    path += all_parquet ? "/**/*.parquet" : "/**/*.parq*";
+  }
+  return "read_parquet(" + Quoted(path, '\'') + ", hive_partitioning = true)";
 }
 
 // The columns of a type, of those that a setting can name.
@@ -266,9 +291,9 @@ class Surveyor {
     Doubt(
         "input.edges",
         "The log is not sorted by time, and a run refuses it. Sort it first, such as in "
-        "DuckDB: COPY (FROM '" +
-            MaskCredentials(input_.edges) + "' ORDER BY \"" + log_.time.name +
-            "\") TO 'sorted.parquet' (FORMAT parquet)");
+        "DuckDB: COPY (FROM " +
+            TableInDuckDb(*edges_) + " ORDER BY " + Quoted(log_.time.name, '"') +
+            ") TO 'sorted.parquet' (FORMAT parquet)");
   }
 
   // One setting names the node column of every other input.
@@ -331,7 +356,7 @@ class Surveyor {
       const int found = GuessColumn(times, ColumnRole::kTime);
       if (found != kNoColumn) input_.label_time = times[found];
     }
-    Choose({"input.label", "the class", ColumnRole::kLabel, IsIdType, nullptr}, schema,
+    Choose({"input.label", "the class", ColumnRole::kLabel, IsClassType, nullptr}, schema,
            &input_.label);
     if (IsUnknown("input.label") || IsUnknown("input.node")) return arrow::Status::OK();
     ProblemList problems("labels", labels_->path());

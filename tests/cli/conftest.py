@@ -54,13 +54,13 @@ class Outcome:
 
 @pytest.fixture(scope="session")
 def coden():
-    def call(*arguments, timeout=600, env=None):
+    def call(*arguments, timeout=600, env=None, cwd=ROOT):
         done = subprocess.run(
             [PROGRAM, *map(str, arguments)],
             capture_output=True,
             text=True,
             timeout=timeout,
-            cwd=ROOT,
+            cwd=cwd,
             env={**os.environ, "CODEN_DATA": str(DATA), **(env or {})},
         )
         return Outcome(done.returncode, done.stdout, done.stderr)

@@ -1,6 +1,7 @@
 """`coden init`: the file it writes from the schemas of inputs, and that it runs as it is."""
 
 import configparser
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -147,6 +148,54 @@ def test_unsorted_log(coden, tables, within):
     assert "check `input.edges`: The log is not sorted by time" in outcome.stderr
     assert 'ORDER BY "time"' in outcome.stderr
     assert ("row 150" if within else "row 200") in outcome.stderr
+
+
+DUCKDB = re.compile(r"such as in DuckDB: (.*)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("place", ["file", "folder", "dated folders", "pattern"])
+def test_the_command_that_sorts_a_log_runs(coden, tables, tmp_path, place, monkeypatch):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    tables.folder = folder = tmp_path / "it's uns"
+    folder.mkdir()
+    time = 'when "it" was'
+    falling = {"src": tables.src, "dst": tables.dst, time: tables.time[::-1]}
+    log = tables.write("e", **falling)
+    if place != "file":
+        log = folder / "*.parquet" if place == "pattern" else folder
+    if place == "dated folders":
+        (folder / "e.parquet").unlink()
+        for day in (2, 1):
+            tables.folder = folder / f"day={day}"
+            tables.folder.mkdir()
+            tables.write("e", **{key: column[200:] for key, column in falling.items()})
+    outcome = coden("init", "--edges", log, "--input.time", time)
+    assert outcome.code == 0, outcome.stderr
+    (command,) = DUCKDB.findall(outcome.stderr)
+    (comment,) = DUCKDB.findall(re.sub(r"\n# (?!CHECK)", " ", outcome.stdout))
+    assert comment.startswith(command)
+    monkeypatch.chdir(tmp_path)
+    duckdb.sql(command)
+    stored = pq.read_table("sorted.parquet")
+    rows = tables.time[:200].repeat(2) if place == "dated folders" else tables.time
+    assert stored[time].to_pylist() == rows.tolist()
+    assert ("day" in stored.column_names) == (place == "dated folders")
+    sorted_log = coden("init", "--edges", "sorted.parquet", "--input.time", time, cwd=tmp_path)
+    assert sorted_log.code == 0 and ", sorted by time" in sorted_log.stdout
+
+
+@pytest.mark.parametrize("kind", [pa.bool_(), pa.float64()], ids=str)
+def test_labels_of_every_type_that_a_run_takes(coden, tables, tmp_path, kind):
+    log = tables.write("e", src=tables.src, dst=tables.dst, time=tables.time)
+    x = tables.write("x", node=tables.nodes, x=tables.vectors)
+    classes = pa.array(tables.labels % 2).cast(kind)
+    y = tables.write("y", node=tables.nodes, label=classes)
+    out = tmp_path / "p.ini"
+    flags = ["--edges", log, "--features", x, "--labels", y, "--directory", tmp_path / "run"]
+    outcome = coden("init", *flags, "--out", out, "--train.epochs", "2")
+    assert outcome.code == 0 and "check" not in outcome.stderr
+    assert read(out)["input"]["label"] == "label"
+    check_runs(coden, out)
 
 
 def test_what_cannot_be_told_is_left_open(coden, tables, tmp_path):
