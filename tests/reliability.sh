@@ -3,9 +3,30 @@
 # call, takes more than an hour on two cores.
 #
 #     tests/reliability.sh FOLDER [STEP]...     logs go to FOLDER; without steps all of them
+#     tests/reliability.sh --help               this text
+#
+# Steps: hostile mutations fuzz properties failures kills races disks s3 determinism address
+# thread load security
 set -euo pipefail
-folder=${1:?a folder for logs and the large log}
+all=(hostile mutations fuzz properties failures kills races disks s3 determinism address thread load security)
+case ${1-} in
+  -h | --help)
+    sed -n '2,/^set /{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  '' | -*)
+    echo "reliability.sh: give a folder for the logs: '${1-}'; tests/reliability.sh --help explains" >&2
+    exit 2
+    ;;
+esac
+folder=$1
 shift
+steps=("$@")
+(($#)) || steps=("${all[@]}")
+for step in "${steps[@]}"; do
+  [[ " ${all[*]} " == *" $step "* ]] ||
+    { echo "reliability.sh: unknown step '$step'; tests/reliability.sh --help lists them" >&2; exit 2; }
+done
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -27,8 +48,6 @@ thread() { bash tests/sanitize.sh thread; }
 load() { "$python" tests/faults/load.py --folder "$folder/load"; }
 security() { "$python" -m pytest -q -p no:cacheprovider tests/cli/test_security{,_pages}.py; }
 
-steps=(hostile mutations fuzz properties failures kills races disks s3 determinism address thread load security)
-(($#)) && steps=("$@")
 bash tools/setup.sh
 bash tools/build.sh
 failed=()

@@ -3,13 +3,24 @@
 #
 #     tests/sanitize.sh address [PYTEST ARGUMENT]...   address and undefined behaviour: everything
 #     tests/sanitize.sh thread                         data races: the core, without LibTorch
+#     tests/sanitize.sh --help                         this text
 #
 # Findings end a test, and with it this script. tests/sanitize/*.supp name what is left out, each
 # with its reason.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-kind=${1:?address or thread}
-shift
+kind=${1-}
+case $kind in
+  -h | --help)
+    sed -n '2,/^set /{s/^# \{0,1\}//p}' tests/sanitize.sh
+    exit 0
+    ;;
+  address | thread) shift ;;
+  *)
+    echo "sanitize.sh: give address or thread: '$kind'; tests/sanitize.sh --help explains" >&2
+    exit 2
+    ;;
+esac
 bash tools/setup.sh
 
 build=build-$kind

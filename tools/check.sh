@@ -5,6 +5,7 @@
 #     tools/check.sh -w       repair what can be repaired
 #     tools/check.sh --tidy   also run clang-tidy on what changed in the last day of commits
 #     tools/check.sh --tidy-all   also run clang-tidy on every file (minutes)
+#     tools/check.sh --help   this text
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,10 +13,17 @@ write=0
 tidy=none
 for argument in "$@"; do
   case $argument in
+    -h | --help)
+      sed -n '2,/^set /{s/^# \{0,1\}//p}' tools/check.sh
+      exit 0
+      ;;
     -w) write=1 ;;
     --tidy) tidy=changed ;;
     --tidy-all) tidy=all ;;
-    *) echo "check: unknown argument $argument" >&2; exit 2 ;;
+    *)
+      echo "check.sh: unknown argument '$argument'; tools/check.sh --help lists them" >&2
+      exit 2
+      ;;
   esac
 done
 bin=.venv/bin

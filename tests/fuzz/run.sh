@@ -2,6 +2,7 @@
 # Fuzz with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer.
 #
 #     tests/fuzz/run.sh [--seconds N | --runs N] [--merge] [TARGET...]
+#     tests/fuzz/run.sh --help     this text
 #
 # Each target (all of them if none is named) runs for N seconds, 60 if nothing else is said,
 # or for N inputs. What it finds on its way stays in build-fuzz/corpus and is where the next
@@ -19,8 +20,17 @@ while (($#)); do
     --seconds) limit=(-max_total_time="$2") && shift ;;
     --runs) limit=(-runs="$2") && shift ;;
     --merge) merge=true ;;
-    -*) echo "usage: $0 [--seconds N | --runs N] [--merge] [TARGET...]" >&2 && exit 2 ;;
-    *) targets+=("$1") ;;
+    -h | --help)
+      sed -n '2,/^set /{s/^# \{0,1\}//p}' tests/fuzz/run.sh
+      exit 0
+      ;;
+    *)
+      if [[ $1 == -* || ! -d tests/fuzz/corpus/$1 ]]; then
+        echo "run.sh: unknown argument '$1'; tests/fuzz/run.sh --help lists them" >&2
+        exit 2
+      fi
+      targets+=("$1")
+      ;;
   esac
   shift
 done

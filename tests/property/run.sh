@@ -1,10 +1,23 @@
 #!/usr/bin/env bash
-# Check the properties on many random cases: tests/property/run.sh [cases] [seed] [filter]
+# Check the properties on many random cases.
 #
-# `cases` (10000) is the number for properties of the engine and the graph; those of whole
+#     tests/property/run.sh [CASES] [SEED] [FILTER]
+#     tests/property/run.sh --help     this text
+#
+# CASES (10000) is the number for properties of the engine and the graph; those of whole
 # runs take a quarter or a tenth of it. Prints, by property, the cases, the seconds and
 # what the cases were like.
 set -euo pipefail
+case ${1-} in
+  -h | --help)
+    sed -n '2,/^set /{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  *[!0-9]*)
+    echo "run.sh: CASES must be a whole number: '$1'; tests/property/run.sh --help explains" >&2
+    exit 2
+    ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 program=build/tests/test_property
