@@ -36,6 +36,7 @@ arrow::Status CompareCommand(const CommandLine& line, const RunContext& context,
   ARROW_ASSIGN_OR_RAISE(form.format, FormatFrom(line));
   constexpr std::string_view kTables[] = {"runs", "stages", "settings"};
   ARROW_RETURN_NOT_OK(CheckOutputForm(form, kTables));
+  ARROW_RETURN_NOT_OK(CheckNoOtherPage(out));
   ARROW_ASSIGN_OR_RAISE(const RunComparison comparison, CompareRuns(line.words));
   ARROW_RETURN_NOT_OK(WriteWholeFile(out, comparison.html));
   for (const std::string& warning : comparison.warnings)

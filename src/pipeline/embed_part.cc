@@ -54,8 +54,14 @@ class EmbedPart {
     ARROW_RETURN_NOT_OK(Plan(pass.progress, &pass));
     ARROW_RETURN_NOT_OK(KeepTrainingOfEarlierSnapshots(store_, context_, manifest_));
     ARROW_RETURN_NOT_OK(Withdraw(store_, {kEmbedPart, kTrainingPart}, manifest_));
-    // Of a run of which no manifest could be read.
-    ARROW_RETURN_NOT_OK(RemoveUnnamedOutputs(store_, *manifest_));
+    // Of a run whose manifest could not be read.
+    ARROW_ASSIGN_OR_RAISE(const std::string aside,
+                          SetUnnamedOutputsAside(store_, *manifest_));
+    if (!aside.empty()) {
+      pass.notes.push_back("files that no manifest names are kept in '" +
+                           store_.Show(aside) +
+                           "'; remove the folder where nobody needs them");
+    }
     ARROW_RETURN_NOT_OK(NoteOtherFiles(store_, context_));
     ARROW_RETURN_NOT_OK(RemoveSlicesBut(store_, {}, {}));
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <arrow/buffer.h>
 #include <arrow/filesystem/filesystem.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/table.h>
@@ -16,6 +17,7 @@
 #include "coden/version.h"
 #include "pipeline/saved_settings_internal.h"
 #include "report/comparison_internal.h"
+#include "report/page_frame_internal.h"
 
 namespace coden {
 
@@ -80,6 +82,20 @@ arrow::Result<RunComparison> CompareRuns(const std::vector<std::string>& directo
   result.warnings = std::move(comparison.warnings);
   result.tables = {comparison.runs, comparison.stages, comparison.settings};
   return result;
+}
+
+arrow::Status CheckNoOtherPage(const std::string& path) {
+  // The mark is in the head of a page.
+  constexpr std::int64_t kHeadBytes = 1 << 16;
+  ARROW_ASSIGN_OR_RAISE(const Location place, OpenLocation(path));
+  ARROW_ASSIGN_OR_RAISE(const auto info, place.filesystem->GetFileInfo(place.path));
+  if (!info.IsFile()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const auto file, place.filesystem->OpenInputFile(place.path));
+  ARROW_ASSIGN_OR_RAISE(const auto head, file->ReadAt(0, kHeadBytes));
+  if (IsOwnPage(head->ToString())) return arrow::Status::OK();
+  return UsageError("'", MaskCredentials(path),
+                    "' is not a page of this program and is kept; move it to another "
+                    "folder, or name another file with `--out`");
 }
 
 arrow::Status WriteWholeFile(const std::string& path, const std::string& text) {

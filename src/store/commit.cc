@@ -174,10 +174,19 @@ arrow::Status Recover(RunStore& store, Manifest* manifest) {
   return arrow::Status::OK();
 }
 
-arrow::Status RemoveUnnamedOutputs(RunStore& store, const Manifest& manifest) {
+arrow::Result<std::string> SetUnnamedOutputsAside(RunStore& store,
+                                                  const Manifest& manifest) {
   ARROW_ASSIGN_OR_RAISE(const auto names, UnnamedOutputs(store, manifest));
-  for (const std::string& name : names) ARROW_RETURN_NOT_OK(store.Remove(name));
-  return arrow::Status::OK();
+  if (names.empty()) return std::string();
+  std::string folder;
+  for (int number = 1;; ++number) {
+    folder = RunLayout::Unnamed(number);
+    ARROW_ASSIGN_OR_RAISE(const auto taken, store.List(folder));
+    if (taken.empty()) break;
+  }
+  for (const std::string& name : names)
+    ARROW_RETURN_NOT_OK(store.Move(name, folder + "/" + name));
+  return folder;
 }
 
 arrow::Status CheckFiles(const RunStore& store, const PartRecord& part) {

@@ -63,6 +63,8 @@ std::string RunLayout::OfTraining(std::string_view training, std::string_view na
   return std::string(kTrainings) + "/" + std::string(training) + "/" + std::string(name);
 }
 
+std::string RunLayout::Unnamed(int number) { return "unnamed-" + std::to_string(number); }
+
 bool RunLayout::IsOutput(std::string_view name) {
   if (SnapshotNumber(name)) return true;
   const bool parquet = name.ends_with(".parquet");

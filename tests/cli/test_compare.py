@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+USAGE = 2
+
 
 @pytest.fixture
 def runs(coden, inputs, tmp_path):
@@ -37,6 +39,20 @@ def test_tables_and_page(coden, runs, tmp_path):
     before = page.read_bytes()
     assert coden("report", "--compare", *runs, "--out", page, "--quiet").code == 0
     assert page.read_bytes() == before
+
+
+@pytest.mark.parametrize("flags", [[], ["--out", "mine.txt"]], ids=["default", "named"])
+def test_a_file_of_the_user_is_not_replaced(coden, runs, tmp_path, flags):
+    page = tmp_path / (flags[1] if flags else "compare.html")
+    page.write_text("<p>of the user</p>")
+    outcome = coden("report", "--compare", *runs, *flags, cwd=tmp_path)
+    assert outcome.code == USAGE and outcome.stdout == ""
+    assert outcome.error.startswith(f"'{page.name}' is not a page of this program and is kept")
+    assert page.read_text() == "<p>of the user</p>"
+    page.unlink()
+    for _ in range(2):
+        assert coden("report", "--compare", *runs, *flags, cwd=tmp_path).code == 0
+    assert "2 runs compared" in page.read_text()
 
 
 def test_runs_of_one_name_are_told_apart_by_their_paths(coden, runs, tmp_path):

@@ -1,6 +1,8 @@
 """Files that others put into the folder of a run stay: tables, notes and models of the user."""
 
+import filecmp
 import json
+import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -114,6 +116,34 @@ def test_a_file_with_the_name_of_one_of_the_run_is_not_replaced(tmp_path):
         assert "predictions.parquet' is not a file of this run, but has the name of one" in said
         assert "predictions.parquet" in case.user_files()
     (case.run / "predictions.parquet").unlink()
+    case.call("run")
+
+
+def test_a_damaged_manifest_costs_no_file(tmp_path):
+    """Nothing tells the files of such a run from those of the user: all of them are kept."""
+    case = Case(tmp_path)
+    case.call("run")
+    outputs = ["predictions.parquet", "metrics.parquet", "model/model.safetensors"]
+    trained = {name: (case.run / name).read_bytes() for name in outputs}
+    max(case.run.glob("_coden/manifest-*.json")).write_text("{")
+    said = case.call("embed", "--force")
+    assert f"files that no manifest names are kept in '{case.run}/unnamed-1'" in said
+    for name, content in trained.items():
+        assert (case.run / "unnamed-1" / name).read_bytes() == content
+        assert not (case.run / name).exists()
+    assert len(list(case.run.glob("unnamed-1/snapshots/*/part-0.parquet"))) > 2
+    manifest = json.loads(max(case.run.glob("_coden/manifest-*.json")).read_text())
+    assert "unnamed-1" in manifest["parts"][0]["notes"][-1]
+    # A file of the user with the name of one of the run, and then the same accident.
+    case.plant(["metrics.parquet"])
+    max(case.run.glob("_coden/manifest-*.json")).write_text("{")
+    before = case.run.parent / "earlier"
+    shutil.copytree(case.run / "unnamed-1", before)
+    case.call("run", "--force")
+    kept = case.run / "unnamed-2" / "metrics.parquet"
+    assert kept.read_text() == "of the user: metrics.parquet"
+    assert (case.run / "metrics.parquet").read_bytes() == trained["metrics.parquet"]
+    assert not filecmp.dircmp(before, case.run / "unnamed-1").diff_files
     case.call("run")
 
 

@@ -240,8 +240,8 @@ TEST_F(CommitTest, NoFileOfTheUserIsReplaced) {
   EXPECT_EQ(LoadManifest(*store_).ValueOrDie()->number, 1);
 }
 
-// Only such a run is given up as a whole, where it is made anew.
-TEST_F(CommitTest, ARunWithoutAReadableManifestIsKnownByItsNames) {
+// Where such a run is made anew, its files make room.
+TEST_F(CommitTest, FilesOfARunWithoutAReadableManifestAreSetAside) {
   const Names named = {"metrics.parquet",
                        "schedule.parquet",
                        "snapshots/snapshot=000007/part-0.parquet",
@@ -255,8 +255,16 @@ TEST_F(CommitTest, ARunWithoutAReadableManifestIsKnownByItsNames) {
     for (const std::string& name : *names) folder_.Write("run/" + name, "x");
   }
   EXPECT_EQ(UnnamedOutputs(*store_, {}).ValueOrDie(), named);
-  CODEN_EXPECT_OK(RemoveUnnamedOutputs(*store_, {}));
-  EXPECT_EQ(Files(), others);
+  EXPECT_EQ(SetUnnamedOutputsAside(*store_, {}).ValueOrDie(), "unnamed-1");
+  Names expected = others;
+  for (const std::string& name : named) expected.push_back("unnamed-1/" + name);
+  EXPECT_EQ(Files(), expected);
+  EXPECT_EQ(SetUnnamedOutputsAside(*store_, {}).ValueOrDie(), "");
+  // Nothing is put over what an earlier rebuild has kept.
+  folder_.Write("run/metrics.parquet", "y");
+  EXPECT_EQ(SetUnnamedOutputsAside(*store_, {}).ValueOrDie(), "unnamed-2");
+  EXPECT_EQ(Text("unnamed-1/metrics.parquet"), "x");
+  EXPECT_EQ(Text("unnamed-2/metrics.parquet"), "y");
 }
 
 // An earlier training is kept in the commit that puts another one in its place. It is the

@@ -20,6 +20,9 @@ struct RunComparison {
 /// URIs; one that holds no run is an error.
 arrow::Result<RunComparison> CompareRuns(const std::vector<std::string>& directories);
 
+/// An error where there is a file at `path` that this program has not written as a page.
+arrow::Status CheckNoOtherPage(const std::string& path);
+
 /// Write `text` to a file, path or URI, that appears whole or not at all.
 arrow::Status WriteWholeFile(const std::string& path, const std::string& text);
 

@@ -30,9 +30,12 @@ arrow::Status Recover(RunStore& store, Manifest* manifest);
 arrow::Result<std::vector<std::string>> UnnamedOutputs(const RunStore& store,
                                                        const Manifest& manifest);
 
-/// Remove these files. Only for a run that is made anew because none of its manifests can
-/// be read: nothing else tells its files from others.
-arrow::Status RemoveUnnamedOutputs(RunStore& store, const Manifest& manifest);
+/// Move these files to a folder of their own, `unnamed-1/` or the first number that is
+/// free, under the names that they have. Returns the folder; empty where there are none.
+/// For a run that is made anew because its manifest cannot be read: nothing tells its
+/// files from others.
+arrow::Result<std::string> SetUnnamedOutputsAside(RunStore& store,
+                                                  const Manifest& manifest);
 
 /// Remove what was staged and never committed; `manifest` is the newest, or an empty one
 /// with its number. The caller holds the run's lock.

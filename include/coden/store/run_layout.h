@@ -56,6 +56,9 @@ struct RunLayout {
   /// is kept
   static std::string OfTraining(std::string_view training, std::string_view name);
 
+  /// unnamed-1: where files are put that no manifest names, when a run is rebuilt
+  static std::string Unnamed(int number);
+
   /// Whether a run gives the name to a file that its manifest names. Those of earlier
   /// trainings are not among them.
   static bool IsOutput(std::string_view name);
