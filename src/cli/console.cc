@@ -150,6 +150,7 @@ class PlainConsole : public StepConsole {
   explicit PlainConsole(bool terminal) : terminal_(terminal) {}
 
   void Note(std::string_view message) override { Write("note: " + Clean(message)); }
+  void Warn(std::string_view message) override { Write("warning: " + Clean(message)); }
   void Error(const arrow::Status& status) override {
     Write(std::string(kErrorPrefix) + Explain(status));
   }
@@ -182,6 +183,10 @@ class TerminalConsole : public PlainConsole {
   void Note(std::string_view message) override {
     Erase();
     PlainConsole::Note(message);
+  }
+  void Warn(std::string_view message) override {
+    Erase();
+    PlainConsole::Warn(message);
   }
   void Error(const arrow::Status& status) override {
     Erase();
@@ -225,6 +230,9 @@ class JsonConsole : public StepConsole {
   void Note(std::string_view message) override {
     Tell({{"event", "note"}, {"message", Clean(message)}});
   }
+  void Warn(std::string_view message) override {
+    Tell({{"event", "note"}, {"message", Clean(message)}}, "warning");
+  }
   void Error(const arrow::Status& status) override {
     Write("error", {{"exit_code", ExitCodeOf(status)}, {"message", Explain(status)}});
   }
@@ -248,8 +256,8 @@ class JsonConsole : public StepConsole {
   }
 
  private:
-  void Tell(const Json& what) const {
-    if (!quiet_) Write("info", what);
+  void Tell(const Json& what, std::string_view level = "info") const {
+    if (!quiet_) Write(level, what);
   }
   static void Write(std::string_view level, const Json& what) {
     Json line = {{"time", std::string(TimeText().text)}, {"level", level}};
@@ -266,6 +274,7 @@ class QuietConsole : public PlainConsole {
   using PlainConsole::PlainConsole;
 
   void Note(std::string_view) override {}
+  void Warn(std::string_view) override {}
 
  protected:
   void OnBegin() override {}

@@ -155,7 +155,7 @@ arrow::Status InitCommand(const CommandLine& line, const RunContext& context,
   const std::string text = FileText(survey, request);
   for (const SurveyRemark& remark : survey.remarks) {
     if (remark.doubt) {
-      context.progress->Note("check `" + remark.key +
+      context.progress->Warn("check `" + remark.key +
                              "`: " + MaskCredentials(remark.text));
     }
   }

@@ -96,7 +96,11 @@ class LogReader {
       progress_.Advance(count("done"));
     }
     if (event == "end") progress_.End(text("summary"));
-    if (event == "note") progress_.Note(text("message"));
+    if (event == "note" && text("level") == "warning") {
+      progress_.Warn(text("message"));
+    } else if (event == "note") {
+      progress_.Note(text("message"));
+    }
     if (text("level") == "error") error_ = text("message");
   }
 

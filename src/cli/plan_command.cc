@@ -205,7 +205,7 @@ arrow::Status PlanCommand(const CommandLine& given, const RunContext& context,
   constexpr std::string_view kTables[] = {"prediction_times", "needs"};
   ARROW_RETURN_NOT_OK(CheckOutputForm(form, kTables));
   ARROW_ASSIGN_OR_RAISE(const PipelinePlan plan, PlanPipeline(settings, context));
-  for (const std::string& note : plan.scheduled.notes) context.progress->Note(note);
+  plan.scheduled.SayNotes(*context.progress);
   const ResultsTable tables[] = {PredictionsTable(plan.scheduled.schedule),
                                  NeedsTable(plan, settings.snapshot)};
   ARROW_ASSIGN_OR_RAISE(*output, RenderAll(tables, form));

@@ -39,8 +39,7 @@ arrow::Status CompareCommand(const CommandLine& line, const RunContext& context,
   ARROW_RETURN_NOT_OK(CheckNoOtherPage(out));
   ARROW_ASSIGN_OR_RAISE(const RunComparison comparison, CompareRuns(line.words));
   ARROW_RETURN_NOT_OK(WriteWholeFile(out, comparison.html));
-  for (const std::string& warning : comparison.warnings)
-    context.progress->Note("warning: " + warning);
+  for (const std::string& warning : comparison.warnings) context.progress->Warn(warning);
   context.progress->Note("comparison: " + MaskCredentials(out));
   return RenderAll(comparison.tables, form).Value(output);
 }

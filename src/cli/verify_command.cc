@@ -39,7 +39,7 @@ arrow::Status VerifyCommand(const CommandLine& line, const RunContext& context,
     bytes += file.size;
     if (Sound(file)) continue;
     if (damaged++ == 0) first = "'" + store->Show(file.path) + "' " + file.problem;
-    context.progress->Note("damaged: '" + store->Show(file.path) + "' " + file.problem);
+    context.progress->Warn("damaged: '" + store->Show(file.path) + "' " + file.problem);
   }
   table.rows = {{static_cast<std::int64_t>(files.size()), bytes, damaged}};
   *output = Render(table, format);

@@ -58,14 +58,14 @@ class EmbedPart {
     ARROW_ASSIGN_OR_RAISE(const std::string aside,
                           SetUnnamedOutputsAside(store_, *manifest_));
     if (!aside.empty()) {
-      pass.notes.push_back("files that no manifest names are kept in '" +
-                           store_.Show(aside) +
-                           "'; remove the folder where nobody needs them");
+      pass.warnings.push_back("files that no manifest names are kept in '" +
+                              store_.Show(aside) +
+                              "'; remove the folder where nobody needs them");
     }
     ARROW_RETURN_NOT_OK(NoteOtherFiles(store_, context_));
     ARROW_RETURN_NOT_OK(RemoveSlicesBut(store_, {}, {}));
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
-    return EmbedRest({});
+    return EmbedRest();
   }
 
   // Finish the schedule there is, then go on with what was added to the inputs.
@@ -81,7 +81,7 @@ class EmbedPart {
           "embedding: going on after " + CountOf(progress_.num_snapshots, "of ") +
           CountOf(static_cast<std::int64_t>(schedule_.size()), "snapshots"));
       ARROW_RETURN_NOT_OK(Plan(progress_));
-      ARROW_RETURN_NOT_OK(EmbedRest(existing.notes));
+      ARROW_RETURN_NOT_OK(EmbedRest());
       change.verify_log = false;
     }
     return change.grown && extent_ != EmbedExtent::kJoin ? Append(change.verify_log)
@@ -136,9 +136,8 @@ class EmbedPart {
                     1) +
         " % of the rows; the stages that made them took " + FormatSeconds(seconds) +
         "), " + CountOf(added, "rows and ") + CountOf(num_new, "snapshots are new"));
-    const std::vector<std::string> notes = pass.notes;
     ARROW_RETURN_NOT_OK(CommitSchedule(std::move(pass)));
-    return EmbedRest(notes);
+    return EmbedRest();
   }
 
   // How many columns at a time, for the snapshots that are still to come. Those who embed
@@ -179,13 +178,13 @@ class EmbedPart {
 
   // From here on the run is what the new schedule says, and has the snapshots it had.
   arrow::Status CommitSchedule(SchedulePassResult pass) {
-    for (const std::string& note : pass.notes) context_.progress->Note(note);
+    std::vector<std::string> notes = pass.SayNotes(*context_.progress);
     ARROW_RETURN_NOT_OK(store_.Remove(RunLayout::kSuccess));
     Manifest next = *manifest_;
     PartRecord part = NewPart();
     part.complete = false;
     part.figures = figures_ = std::move(pass.figures);
-    part.notes = std::move(pass.notes);
+    part.notes = std::move(notes);
     part.counts = pass.counts;
     if (const PartRecord* existing = next.Find(kEmbedPart)) part.files = existing->files;
     progress_ = std::move(pass.progress);
@@ -214,10 +213,10 @@ class EmbedPart {
   }
 
   // Embed the snapshots of the schedule that are not there yet.
-  arrow::Status EmbedRest(std::vector<std::string> notes) {
+  arrow::Status EmbedRest() {
     if (extent_ == EmbedExtent::kSchedule) return arrow::Status::OK();
     const PartRecord open = *manifest_->Find(kEmbedPart);
-    if (notes.empty()) notes = open.notes;
+    std::vector<std::string> notes = open.notes;
     ARROW_ASSIGN_OR_RAISE(
         const std::vector<SolveWork> earlier_work,
         LoadWork(store_, open.FindFile(RunLayout::kWork), progress_.num_snapshots));
@@ -290,8 +289,7 @@ class EmbedPart {
 
   // The inputs were written anew, or have rows that change nothing.
   arrow::Status KeepAs(PartRecord part, const SchedulePassResult& pass) {
-    for (const std::string& note : pass.notes) context_.progress->Note(note);
-    part.notes = pass.notes;
+    part.notes = pass.SayNotes(*context_.progress);
     part.counts = pass.counts;
     part.fingerprint = prints_.embed;
     part.parameters = EmbedParameters(settings_);

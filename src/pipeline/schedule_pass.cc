@@ -71,12 +71,14 @@ std::int64_t ExpiryGrowth(EventTime window, std::int64_t edges, std::int64_t mor
   return window == 0 ? 0 : more * 56 + (edges + more) * 16;
 }
 
-std::vector<std::string> NotesOf(const InputCounts& counts, const RunInputs& inputs,
-                                 const PredictionClock& clock) {
-  std::vector<std::string> notes;
+void AddNotes(const InputCounts& counts, const RunInputs& inputs,
+              const PredictionClock& clock, SchedulePassResult* result) {
+  std::vector<std::string>& notes = result->notes;
   for (const InputCountField& field : InputCountFields()) {
     const std::int64_t count = (counts.*field.value).value_or(0);
-    if (field.noted && count > 0) notes.push_back(CountOf(count, field.text));
+    if (field.told == InputCountField::Told::kSilently || count == 0) continue;
+    const bool warns = field.told == InputCountField::Told::kWarning;
+    (warns ? result->warnings : notes).push_back(CountOf(count, field.text));
   }
   if (clock.num_merged() > 0) {
     notes.push_back(CountOf(
@@ -90,7 +92,6 @@ std::vector<std::string> NotesOf(const InputCounts& counts, const RunInputs& inp
       names += (names.empty() ? "" : ", ") + name;
     notes.push_back("columns of the edge log that are not read: " + names);
   }
-  return notes;
 }
 
 // Put a sampler where that of the earlier run was when its log ended.
@@ -150,6 +151,14 @@ arrow::Status RefusedRow(const arrow::Status& status, const EdgeLog& log,
 }
 
 }  // namespace
+
+std::vector<std::string> SchedulePassResult::SayNotes(Progress& to) const {
+  for (const std::string& warning : warnings) to.Warn(warning);
+  for (const std::string& note : notes) to.Note(note);
+  std::vector<std::string> all = warnings;
+  all.insert(all.end(), notes.begin(), notes.end());
+  return all;
+}
 
 arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
                                                   RunInputs& inputs,
@@ -226,10 +235,10 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   result.nodes = SavedNodes(inputs, sampler->sampler(), before.sampler.num_snapshots);
   result.counts = CountsOf(settings, inputs, partitioner.clock(),
                            sampler->sampler().counts(), NumEvents(result.progress.log));
-  result.notes = NotesOf(result.counts, inputs, partitioner.clock());
+  AddNotes(result.counts, inputs, partitioner.clock(), &result);
   ARROW_RETURN_NOT_OK(CheckIdsOfLog(settings, inputs, sampler->sampler().first_event(),
-                                    &result.counts, &result.notes));
-  result.notes.insert(result.notes.end(), warnings.begin(), warnings.end());
+                                    &result.counts, &result.warnings));
+  result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
 
   const std::string rows_text = CountOf(num_rows, "rows");
   const std::string predictions =

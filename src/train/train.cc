@@ -261,7 +261,7 @@ class TrainStage {
     const std::optional<std::string> note = CompareWithControls(settings_, metrics_);
     if (!note) return;
     notes_.push_back(*note);
-    context_.progress->Note(*note);
+    context_.progress->Warn(*note);
   }
 
   arrow::Status KeepModel(const TrainedModel& model, int run, std::uint64_t seed) {

@@ -77,7 +77,7 @@ def test_scores_of_the_controls_are_those_of_scipy(tmp_path, timed):
 def test_a_model_that_learns_nothing_is_named(tmp_path):
     write_log(tmp_path, homophily=0.02, timed=False)
     outcome = run(tmp_path, "--train.epochs", "5", "--format", "json")
-    assert "note: the model is not better than " in outcome.stderr
+    assert "warning: the model is not better than " in outcome.stderr
     assert "the majority class (" in outcome.stderr
     assert "the model is not better than" in (tmp_path / "run/report.html").read_text()
     rows = json.loads(outcome.stdout)["results"]

@@ -5,6 +5,7 @@ import re
 import subprocess
 import time
 
+import pyarrow as pa
 import pytest
 from conftest import PROGRAM, ROOT
 
@@ -156,7 +157,7 @@ def test_log_lines_have_time_and_level(coden, inputs):
     lines = [json.loads(line) for line in outcome.stderr.splitlines()]
     assert {line["event"] for line in lines} >= {"begin", "end"}
     for line in lines:
-        assert list(line)[:2] == ["time", "level"] and line["level"] == "info"
+        assert list(line)[:2] == ["time", "level"] and line["level"] in ("info", "warning")
         assert TIME.fullmatch(line["time"])
     failed = coden("run", *inputs.flags("--log-format", "json", "--input.src", "nosuch"))
     error = json.loads(failed.stderr.splitlines()[-1])
@@ -164,6 +165,39 @@ def test_log_lines_have_time_and_level(coden, inputs):
     plain = coden("run", *inputs.flags("--input.labels", ""))
     assert plain.code == 0 and "note: " in plain.stderr
     assert all(TIME.match(line) and line[20] == " " for line in plain.stderr.splitlines())
+
+
+def test_warnings_have_a_level_of_their_own(coden, inputs):
+    """What is probably not meant: dropped rows, ids that hardly match, times in another unit."""
+    edges = inputs["edges"]
+    late = edges.set_column(2, "time", pa.array([9, *range(599)]))
+    inputs["edges"] = late.set_column(0, "src", pa.array([1, 1, *edges["src"].to_pylist()[2:]]))
+    inputs["edges"] = inputs["edges"].set_column(
+        1, "dst", pa.array([2, 1, *edges["dst"].to_pylist()[2:]])
+    )
+    nodes = pa.array([*range(20), *range(1000, 1030)])
+    inputs["labels"] = inputs["labels"].set_column(0, "node", nodes)
+    flags = ["--input.late", "drop", "--graph.window", "1000000", "--train.inputs", "features"]
+    outcome = coden("run", *inputs.flags(*flags, "--log-format", "json"))
+    assert outcome.code == 0, outcome.stderr
+    lines = [json.loads(line) for line in outcome.stderr.splitlines()]
+    warnings = "\n".join(line["message"] for line in lines if line["level"] == "warning")
+    for words in [
+        "rows came late: dropped",
+        "self loops: dropped",
+        "`graph.window` = 1000000 is longer than the log",
+        "labels: 40.0 % of the rows (20 of 50) name a node",
+    ]:
+        assert words in warnings
+    notes = [line for line in lines if line.get("event") == "note" and line["level"] == "info"]
+    assert any("report: " in line["message"] for line in notes)
+    assert all(line["event"] == "note" for line in lines if line["level"] == "warning")
+    inputs.run = inputs.run.parent / "text"
+    plain = coden("run", *inputs.flags(*flags))
+    told = [line[21:] for line in plain.stderr.splitlines() if line[21:].startswith("warning: ")]
+    assert "\n".join(line.removeprefix("warning: ") for line in told) == warnings
+    inputs.run = inputs.run.parent / "quiet"
+    assert coden("run", *inputs.flags(*flags, "--quiet")).stderr == ""
 
 
 @pytest.mark.parametrize("log", ["text", "json"])

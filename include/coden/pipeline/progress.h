@@ -25,6 +25,9 @@ class Progress {
   virtual void End(std::string_view summary) = 0;
   /// Say something worth knowing outside any step: rows dropped, a stage skipped.
   virtual void Note(std::string_view message) = 0;
+  /// Say something that is probably not what was meant: ids that hardly match, times in
+  /// another unit, rows that are dropped.
+  virtual void Warn(std::string_view message) { Note(message); }
 };
 
 /// Drop everything: the progress of a library call whose caller does not watch.

@@ -18,8 +18,12 @@ struct SchedulePassResult {
   RunProgress progress;          ///< with everything but the embedding's part
   std::vector<SavedNode> nodes;  ///< by node
   std::vector<StageFigure> figures;
+  std::vector<std::string> warnings;  ///< what is probably not what was meant
   std::vector<std::string> notes;
   InputCounts counts;
+
+  /// Say all warnings and notes; returns them for the manifest.
+  std::vector<std::string> SayNotes(Progress& to) const;
 };
 
 /// First pass: read -> partition -> sample. Numbers every node of the log in

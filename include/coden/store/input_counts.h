@@ -39,9 +39,14 @@ struct InputCounts {
 
 /// One count: its key in manifests and machine output, and its name for people.
 struct InputCountField {
+  enum class Told {
+    kSilently,  ///< in machine output and the report alone
+    kNote,
+    kWarning,  ///< rows were dropped
+  };
   std::string_view key;
   std::string_view text;  ///< follows the number: "5 self loops: dropped"
-  bool noted;             ///< whether a run says so where it is above 0
+  Told told;              ///< how a run says so where it is above 0
   InputCounts::Count InputCounts::* value;
 };
 
