@@ -63,7 +63,12 @@ class IdChecks {
       counts->update_rows_unmatched = match.unmatched();
     }
     // Training counts labels; here they are refused before the long work.
-    return input.labels.empty() ? arrow::Status::OK() : CheckLabels();
+    if (input.labels.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(input));
+    ARROW_RETURN_NOT_OK(JudgeLabels(labels, "labels", input.labels));
+    if (settings_.train.split_by != SplitKind::kFile) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const Labels split, ReadSplitRows(input));
+    return JudgeLabels(split, "split", input.split);
   }
 
  private:
@@ -72,18 +77,19 @@ class IdChecks {
     return JudgeMatch(match, log_, name, path, settings_.input.node, notes);
   }
 
-  arrow::Status CheckLabels() const {
-    ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings_.input));
-    if (!labels.nodes->id_type()->Equals(*inputs_.nodes->id_type()))
-      return arrow::Status::OK();  // CheckInputsAgree tells
-    ARROW_ASSIGN_OR_RAISE(const auto ids, labels.nodes->Ids(0, labels.nodes->size()));
-    std::vector<NodeId> found;
-    ARROW_RETURN_NOT_OK(inputs_.nodes->Find(*ids, &found));
-    std::vector<bool> in_log;
-    in_log.reserve(found.size());
-    for (const NodeId node : found) in_log.push_back(node != kNoNode && in_log_[node]);
+  arrow::Status JudgeLabels(const Labels& labels, std::string_view name,
+                            const std::string& path) const {
+    std::vector<bool> in_log(static_cast<std::size_t>(labels.nodes->size()), false);
+    // Ids of another kind are in no log.
+    if (labels.nodes->id_type()->Equals(*inputs_.nodes->id_type())) {
+      ARROW_ASSIGN_OR_RAISE(const auto ids, labels.nodes->Ids(0, labels.nodes->size()));
+      std::vector<NodeId> found;
+      ARROW_RETURN_NOT_OK(inputs_.nodes->Find(*ids, &found));
+      for (std::size_t i = 0; i < found.size(); ++i)
+        in_log[i] = found[i] != kNoNode && in_log_[found[i]];
+    }
     std::vector<std::string> later;
-    return Judge(MatchLabels(labels, in_log), "labels", settings_.input.labels, &later);
+    return Judge(MatchLabels(labels, in_log), name, path, &later);
   }
 
   const Settings& settings_;

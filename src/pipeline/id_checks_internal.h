@@ -14,9 +14,9 @@
 
 namespace coden {
 
-/// Refuse features, feature updates and labels that name no node of the log; count the
-/// rows of the first two, and add a note for each that names few. `first_event` is what
-/// the sampler knows of every node.
+/// Refuse features, feature updates, labels and a split that name no node of the log;
+/// count the rows of the first two, and add a note for each that names few. `first_event`
+/// is what the sampler knows of every node.
 arrow::Status CheckIdsOfLog(const Settings& settings, const RunInputs& inputs,
                             const std::vector<EventTime>& first_event,
                             InputCounts* counts, std::vector<std::string>* notes);

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
-#include <arrow/array.h>
-#include <arrow/type.h>
-
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/fingerprint.h"
 #include "coden/read/input_agreement.h"
-#include "coden/read/labels.h"
-#include "coden/report/printable.h"
 #include "coden/snapshot/snapshot_cache.h"
 #include "coden/state/saved_slice.h"
 #include "coden/store/commit.h"
@@ -17,12 +12,12 @@
 #include "coden/store/run_lock.h"
 #include "pipeline/embed_part_internal.h"
 #include "pipeline/kept_trainings_internal.h"
+#include "pipeline/label_checks_internal.h"
 #include "pipeline/run_setup_internal.h"
 #include "pipeline/saved_settings_internal.h"
 #include "pipeline/scheduled_run_internal.h"
 #include "pipeline/train_part_internal.h"
 #include "pipeline/train_ranks_internal.h"
-#include "read/label_amounts_internal.h"
 
 namespace coden {
 
@@ -95,27 +90,6 @@ arrow::Result<bool> IsBarren(const RunStore& store, const PartRecord& part) {
   return slices.empty();
 }
 
-// Bad labels are found before the long work, not after it. Returns the labelled nodes.
-arrow::Result<std::shared_ptr<const NodeIdMap>> CheckLabels(const Settings& settings,
-                                                            const RunContext& context) {
-  ARROW_ASSIGN_OR_RAISE(Labels labels, ReadLabels(settings.input));
-  if (const auto warning =
-          AmountsWarning(*labels.classes->type(), labels.classes->length(),
-                         static_cast<std::int64_t>(labels.entries.size()))) {
-    context.progress->Note(*warning);
-  }
-  std::shared_ptr<NodeIdMap> nodes = std::move(labels.nodes);
-  nodes->Freeze();
-  if (labels.timed || labels.other_columns.empty()) return nodes;
-  std::string others;
-  for (const std::string& name : labels.other_columns) others += " " + name;
-  context.progress->Note("the labels have no time column `" + settings.input.time +
-                         "`, so they hold at all times; set `input.label_time` if one of "
-                         "these is it:" +
-                         others);
-  return nodes;
-}
-
 }  // namespace
 
 arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
@@ -156,9 +130,11 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   const bool wants_training =
       request.goal == Goal::kTrain ||
       (request.goal == Goal::kAll && !settings.input.labels.empty());
-  std::shared_ptr<const NodeIdMap> labelled;
+  CheckedLabels labels;
   if (wants_training) {
-    ARROW_ASSIGN_OR_RAISE(labelled, CheckLabels(settings, context));
+    ARROW_ASSIGN_OR_RAISE(labels, CheckLabels(settings));
+    for (const std::string& text : labels.warnings) context.progress->Warn(text);
+    for (const std::string& text : labels.notes) context.progress->Note(text);
   }
   if (request.goal == Goal::kAll && settings.input.labels.empty()) {
     context.progress->Note("there are no labels (`input.labels`): training is left out");
@@ -166,9 +142,9 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
   // Beside the embedding, and for a moment beside the training's own copy: not where
   // somebody has said how much memory there is.
   std::optional<SnapshotCache> cache;
-  if (labelled != nullptr && settings.train.inputs.embedding &&
+  if (wants_training && settings.train.inputs.embedding &&
       settings.run.memory_limit == 0 && SnapshotCache::Applies(settings.snapshot)) {
-    cache.emplace(labelled, MemoryLimit(settings) / 4);
+    cache.emplace(labels.nodes, MemoryLimit(settings) / 4);
   }
   if (request.goal == Goal::kTrain) {
     ARROW_RETURN_NOT_OK(
@@ -201,6 +177,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
         ARROW_RETURN_NOT_OK(CheckEarlierTraining(*store, manifest));
       }
       ARROW_RETURN_NOT_OK(train_part.Run(request.train, std::move(saved_training),
+                                         std::move(labels.warnings),
                                          cache ? &*cache : nullptr, request.ranks));
     }
   }
@@ -221,10 +198,16 @@ arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
   ARROW_RETURN_NOT_OK(CheckInputsAgree(settings.input, settings.graph.events));
   ARROW_ASSIGN_OR_RAISE(auto inputs, RunInputs::Open(settings));
   PipelinePlan plan;
+  CheckedLabels labels;
+  if (!settings.input.labels.empty()) {
+    ARROW_ASSIGN_OR_RAISE(labels, CheckLabels(settings));
+  }
   // A plan says what a run needs, also where it may not have it.
   Settings unlimited = settings;
   unlimited.run.memory_limit = 0;
   ARROW_ASSIGN_OR_RAISE(plan.scheduled, RunSchedulePass(unlimited, inputs, context));
+  plan.scheduled.warnings.insert(plan.scheduled.warnings.end(), labels.warnings.begin(),
+                                 labels.warnings.end());
   ARROW_ASSIGN_OR_RAISE(plan.resources,
                         EstimateRest(settings, inputs, plan.scheduled.schedule,
                                      /*num_done=*/0, !settings.input.labels.empty()));

@@ -30,11 +30,15 @@ class RunThreads {
   tbb::global_control tbb_;
 };
 
-/// Labels that nobody asks for need not be there.
+/// Labels and a split that nobody asks for need not be there.
 inline Settings WithoutIdleLabels(Settings settings, Goal goal) {
   const bool trains = goal == Goal::kTrain || goal == Goal::kAll;
   if (!trains && settings.snapshot.nodes == SnapshotNodes::kAll)
     settings.input.labels.clear();
+  if (!trains && settings.train.split_by == SplitKind::kFile) {
+    settings.train.split_by = SplitKind::kSeed;
+    settings.input.split.clear();
+  }
   return settings;
 }
 

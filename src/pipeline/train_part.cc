@@ -58,15 +58,17 @@ arrow::Result<std::string> TrainPart::Saved() const {
 }
 
 arrow::Status TrainPart::Run(const TrainStage& train, std::string saved,
-                             SnapshotCache* snapshots, RankGroup* ranks) {
+                             std::vector<std::string> notes, SnapshotCache* snapshots,
+                             RankGroup* ranks) {
   if (!train) {
     return UsageError(
         "this program was built without training; build with -Dtrain=enabled");
   }
   InputCounts counts;
-  std::vector<std::string> notes;
-  ARROW_RETURN_NOT_OK(CheckIdsOfTraining(settings_, store_, &counts, &notes));
-  for (const std::string& note : notes) context_.progress->Note(note);
+  std::vector<std::string> warnings;
+  ARROW_RETURN_NOT_OK(CheckIdsOfTraining(settings_, store_, &counts, &warnings));
+  for (const std::string& warning : warnings) context_.progress->Warn(warning);
+  notes.insert(notes.end(), warnings.begin(), warnings.end());
   if (ranks != nullptr) {
     ARROW_RETURN_NOT_OK(CallRanks(*ranks, store_, manifest_->number, prints_, saved));
   }

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <arrow/result.h>
 
@@ -32,9 +33,10 @@ class TrainPart {
   /// What was saved by a training with these settings and inputs; empty where none was.
   arrow::Result<std::string> Saved() const;
 
-  /// `snapshots` may hold some of them, `ranks` are those who train together; either may
-  /// be none.
-  arrow::Status Run(const TrainStage& train, std::string saved, SnapshotCache* snapshots,
+  /// `notes` have been said of the labels and are kept with the training. `snapshots` may
+  /// hold some of them, `ranks` are those who train together; either may be none.
+  arrow::Status Run(const TrainStage& train, std::string saved,
+                    std::vector<std::string> notes, SnapshotCache* snapshots,
                     RankGroup* ranks);
 
  private:

@@ -34,8 +34,8 @@ arrow::Status SortClasses(const NodeIdMap& values, Labels* labels) {
 std::optional<std::string> AmountsWarning(const arrow::DataType& type,
                                           std::int64_t num_classes,
                                           std::int64_t num_rows) {
-  constexpr std::int64_t kManyClasses = 100;
-  constexpr std::int64_t kRowsOfAClass = 10;
+  constexpr std::int64_t kManyClasses = 50;
+  constexpr std::int64_t kRowsOfAClass = 50;
   if (type.id() != arrow::Type::INT64 || num_classes <= kManyClasses ||
       num_classes * kRowsOfAClass <= num_rows) {
     return std::nullopt;
@@ -122,6 +122,22 @@ arrow::Result<Labels> ReadSplitRows(const InputOptions& input) {
   as_labels.time.clear();
   as_labels.label_time.clear();
   return ReadLabels(as_labels);
+}
+
+arrow::Status CheckSplitValues(const Labels& split, const std::string& path) {
+  const auto wrong = [&](const std::string& what) {
+    return InputError("'", MaskCredentials(path),
+                      "', column 'split': must be train, validate or test: ", what);
+  };
+  if (split.classes->type_id() != arrow::Type::STRING)
+    return wrong(split.classes->type()->ToString());
+  const auto& names = static_cast<const arrow::StringArray&>(*split.classes);
+  for (std::int64_t i = 0; i < names.length(); ++i) {
+    const std::string_view name = names.GetView(i);
+    if (name != "train" && name != "validate" && name != "test")
+      return wrong("'" + std::string(name) + "'");
+  }
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

@@ -117,16 +117,18 @@ class Warnings {
   std::vector<std::string> texts_;
 };
 
-bool LabelsTravel(const Settings& settings) {
-  return settings.train.label_columns > 0 && !settings.input.labels.empty();
+bool HasLabelWindows(const Settings& settings) {
+  const std::vector<EventTime>& windows = settings.train.label_windows;
+  return settings.train.label_columns > 0 && !settings.input.labels.empty() &&
+         std::any_of(windows.begin(), windows.end(),
+                     [](EventTime window) { return window > 0; });
 }
 
 bool NamesTimes(const Settings& settings) {
   const PartitionOptions& partition = settings.partition;
   return !settings.input.from.empty() || !settings.input.until.empty() ||
          std::holds_alternative<InitialBefore>(partition.initial) ||
-         partition.width > 0 || !partition.times.empty() || settings.graph.window > 0 ||
-         LabelsTravel(settings);
+         partition.width > 0 || !partition.times.empty() || settings.graph.window > 0;
 }
 
 // Times that the log has not reached are what a run that waits is for.
@@ -140,30 +142,51 @@ void CheckPredictionTimes(const PartitionOptions& partition, Warnings* warnings)
   }
 }
 
+// The first and the last time of a log, and those of them that the settings limit it to.
+struct Times {
+  EventTime first = 0;
+  EventTime last = 0;
+  TimeLimits limits;
+
+  EventTime first_read() const { return std::max(first, limits.from.value_or(first)); }
+  EventTime last_read() const {
+    return std::min(last, limits.until.value_or(last + 1) - 1);
+  }
+};
+
+// Nothing where the log has no row.
+arrow::Result<std::optional<Times>> TimesOf(const Settings& settings,
+                                            const ParquetSource& source,
+                                            const InputColumn& time) {
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t num_rows, source.CountRows());
+  if (num_rows == 0) return std::nullopt;
+  const OnBreach any_order = [](const Breach&) { return arrow::Status::OK(); };
+  ARROW_ASSIGN_OR_RAISE(const TimeIndex index,
+                        TimeIndex::Make(source, time.name, any_order));
+  Times times;
+  ARROW_ASSIGN_OR_RAISE(times.first, index.FirstTime());
+  ARROW_ASSIGN_OR_RAISE(times.last, index.LastTime());
+  ARROW_ASSIGN_OR_RAISE(times.limits, ReadTimeLimits(settings.input, *time.type));
+  return times;
+}
+
 }  // namespace
 
 arrow::Result<std::vector<std::string>> TimeWarnings(const Settings& settings,
                                                      const ParquetSource& source,
                                                      const InputColumn& time) {
   if (!NamesTimes(settings)) return std::vector<std::string>();
-  ARROW_ASSIGN_OR_RAISE(const std::int64_t num_rows, source.CountRows());
-  if (num_rows == 0) return std::vector<std::string>();
-  const OnBreach any_order = [](const Breach&) { return arrow::Status::OK(); };
-  ARROW_ASSIGN_OR_RAISE(const TimeIndex index,
-                        TimeIndex::Make(source, time.name, any_order));
-  ARROW_ASSIGN_OR_RAISE(const EventTime first, index.FirstTime());
-  ARROW_ASSIGN_OR_RAISE(const EventTime last, index.LastTime());
-  ARROW_ASSIGN_OR_RAISE(const TimeLimits limits,
-                        ReadTimeLimits(settings.input, *time.type));
-  Warnings of_log(first, last, time.type);
+  ARROW_ASSIGN_OR_RAISE(const auto times, TimesOf(settings, source, time));
+  if (!times) return std::vector<std::string>();
+  const TimeLimits& limits = times->limits;
+  Warnings of_log(times->first, times->last, time.type);
   if (limits.from) of_log.CheckTime("input.from", *limits.from, "no row is left out", {});
   if (limits.until)
     of_log.CheckTime("input.until", *limits.until, {}, "no row is left out");
   std::vector<std::string> texts = of_log.Take();
 
   // All else is about the rows that are read.
-  Warnings warnings(std::max(first, limits.from.value_or(first)),
-                    std::min(last, limits.until.value_or(last + 1) - 1), time.type);
+  Warnings warnings(times->first_read(), times->last_read(), time.type);
   const PartitionOptions& partition = settings.partition;
   if (const auto* before = std::get_if<InitialBefore>(&partition.initial)) {
     warnings.CheckTime("partition.initial", before->time, "the initial graph is empty",
@@ -172,13 +195,21 @@ arrow::Result<std::vector<std::string>> TimeWarnings(const Settings& settings,
   CheckPredictionTimes(partition, &warnings);
   warnings.CheckSpan("partition.width", partition.width, "there is one prediction time");
   warnings.CheckSpan("graph.window", settings.graph.window, "no edge expires");
-  if (LabelsTravel(settings)) {
-    for (const EventTime window : settings.train.label_windows)
-      warnings.CheckSpan("train.label_windows", window, "no edge expires in it");
-  }
   const std::vector<std::string> more = warnings.Take();
   texts.insert(texts.end(), more.begin(), more.end());
   return texts;
+}
+
+arrow::Result<std::vector<std::string>> LabelWindowWarnings(const Settings& settings,
+                                                            const ParquetSource& source,
+                                                            const InputColumn& time) {
+  if (!HasLabelWindows(settings)) return std::vector<std::string>();
+  ARROW_ASSIGN_OR_RAISE(const auto times, TimesOf(settings, source, time));
+  if (!times) return std::vector<std::string>();
+  Warnings warnings(times->first_read(), times->last_read(), time.type);
+  for (const EventTime window : settings.train.label_windows)
+    warnings.CheckSpan("train.label_windows", window, "no edge expires in it");
+  return warnings.Take();
 }
 
 }  // namespace coden

@@ -20,4 +20,10 @@ arrow::Result<std::vector<std::string>> TimeWarnings(const Settings& settings,
                                                      const ParquetSource& source,
                                                      const InputColumn& time);
 
+/// The same for `train.label_windows`, which only a training reads: the embedding may be
+/// long done.
+arrow::Result<std::vector<std::string>> LabelWindowWarnings(const Settings& settings,
+                                                            const ParquetSource& source,
+                                                            const InputColumn& time);
+
 }  // namespace coden

@@ -140,10 +140,12 @@ arrow::Status ValidateEdgeLog(const ParquetSource& source, CheckedInputs& inputs
     list.Remark(columns.time.name, "rows came late: dropped (`input.late`)", num_late,
                 first_late);
   if (columns.time.usable()) {
-    ARROW_ASSIGN_OR_RAISE(const auto warnings,
-                          TimeWarnings(inputs.settings, source, columns.time));
-    for (const std::string& warning : warnings)
-      list.Remark({}, warning, /*count=*/1, /*first_row=*/-1);
+    for (const auto check : {TimeWarnings, LabelWindowWarnings}) {
+      ARROW_ASSIGN_OR_RAISE(const auto warnings,
+                            check(inputs.settings, source, columns.time));
+      for (const std::string& warning : warnings)
+        list.Remark({}, warning, /*count=*/1, /*first_row=*/-1);
+    }
   }
   // Where a column is missing, one of the others may be meant to be it.
   const std::string others = OtherColumns(source, scan);

@@ -90,12 +90,7 @@ std::vector<Part> SplitByTime(std::span<const EventTime> first_events,
 arrow::Result<std::vector<Part>> ReadSplit(const InputOptions& input,
                                            const arrow::Array& node_ids) {
   ARROW_ASSIGN_OR_RAISE(const Labels named, ReadSplitRows(input));
-  const auto wrong = [&](const std::string& what) {
-    return InputError("'", input.split,
-                      "', column 'split': must be train, validate or test: ", what);
-  };
-  if (named.classes->type_id() != arrow::Type::STRING)
-    return wrong(named.classes->type()->ToString());
+  ARROW_RETURN_NOT_OK(CheckSplitValues(named, input.split));
   if (!named.nodes->id_type()->Equals(node_ids.type())) {
     return InputError("'", input.split, "' and the labels must name nodes by one type: ",
                       named.nodes->id_type()->ToString(), ", ",
@@ -109,10 +104,8 @@ arrow::Result<std::vector<Part>> ReadSplit(const InputOptions& input,
       parts.push_back(Part::kTrain);
     } else if (name == "validate") {
       parts.push_back(Part::kValidate);
-    } else if (name == "test") {
-      parts.push_back(Part::kTest);
     } else {
-      return wrong("'" + std::string(name) + "'");
+      parts.push_back(Part::kTest);
     }
   }
   const std::vector<std::int32_t> of_named = named.At(0);

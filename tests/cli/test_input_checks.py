@@ -1,12 +1,14 @@
 """Inputs that are read without an error and are not what was meant: the program says so."""
 
 import json
+import subprocess
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from conftest import PROGRAM
 
 INPUT = 3
 
@@ -37,6 +39,12 @@ def named(inputs):
     return inputs
 
 
+def notes_of(run, part):
+    """What the run has said of one of its parts, as it is kept."""
+    tables = json.loads(subprocess.check_output([PROGRAM, "inspect", run, "--format", "json"]))
+    return [row["note"] for row in tables["notes"] if row["part"] == part]
+
+
 BLANK = ["features", "feature_updates", "labels", "split"]
 
 
@@ -53,10 +61,29 @@ def test_ids_with_a_trailing_blank_are_refused(coden, named, name):
     assert f"none of the {rows} rows names a node of the edge log" in refused.error
     assert f"{name}.parquet', column 'node'" in refused.error
     assert "'nn0 '" in refused.error and "'n" in refused.error
-    assert not list(named.run.rglob("part-0.parquet")) or name == "split"
+    assert not list(named.run.rglob("part-0.parquet")), "nothing was embedded"
+    planned = coden("plan", *flags)
+    assert (planned.code, planned.error) == (INPUT, refused.error)
     checked = coden("validate", *flags)
     assert checked.code == INPUT
     assert "names a node of the edge log" in " ".join(checked.stdout.split())
+
+
+def test_a_split_is_read_before_the_work(coden, named):
+    """Ids of another kind, and parts of another name; what does not train reads no split."""
+    good = named["split"]
+    for column, words in [
+        ("node", "none of the 50 rows names a node of the edge log"),
+        ("split", "column 'split': must be train, validate or test: '0'"),
+    ]:
+        numbers = pa.array(range(50)) if column == "node" else pa.array(["0"] * 50)
+        named["split"] = replace(good, column, numbers)
+        flags = named.flags("--train.split_by", "file")
+        for command in ("plan", "run"):
+            outcome = coden(command, *flags)
+            assert outcome.code == INPUT and words in outcome.error
+    assert not list(named.run.rglob("part-0.parquet"))
+    assert coden("embed", *flags, "--snapshot.nodes", "labelled").code == 0
 
 
 def test_every_command_refuses_ids_that_match_nothing(coden, named):
@@ -200,7 +227,7 @@ def test_times_outside_the_log_are_told(log):
     outcome = log.call("embed", "--partition.initial", "1420070400")
     assert outcome.code == 0
     assert (
-        "note: `partition.initial` = 1420070400 lies before the log, so the initial graph is "
+        "warning: `partition.initial` = 1420070400 lies before the log, so the initial graph is "
         "empty: the log has times from 2015-01-01 00:00:00" in outcome.stderr
     )
     assert "it would lie in the log if it were in seconds" in outcome.stderr
@@ -243,6 +270,35 @@ def test_labels_that_look_like_amounts_are_told(coden, inputs):
     values = random.integers(0, 150, 500)
     inputs["labels"] = pa.table({"node": nodes, "label": values, "time": times})
     outcome = coden("run", *inputs.flags())
-    assert outcome.code == 0 and "the labels look like amounts: 14" in outcome.stderr
+    text = "the labels look like amounts: 14"
+    assert outcome.code == 0 and f" warning: {text}" in outcome.stderr
+    assert any(note.startswith(text) for note in notes_of(inputs.run, "train"))
+    assert text in (inputs.run / "report.html").read_text()
+    assert text in coden("plan", *inputs.flags()).stderr
     checked = coden("validate", *inputs.flags())
     assert "look like amounts" in " ".join(checked.stdout.split())
+
+
+WINDOWS = ["--train.label_columns", "3", "--train.label_windows", "0,1000000"]
+
+
+@pytest.mark.parametrize("command", ["run", "train"])
+def test_label_windows_in_another_unit_are_told_whenever_they_are_used(coden, inputs, command):
+    """Also where the snapshots are there already, and no pass reads the log."""
+    assert coden("embed", *inputs.flags()).code == 0
+    outcome = coden(command, *inputs.flags(*WINDOWS))
+    text = "`train.label_windows` = 1000000 is longer than the log, so no edge expires in it"
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.stderr.count(f" warning: {text}") == 1 and "another unit?" in outcome.stderr
+    assert len([note for note in notes_of(inputs.run, "train") if note.startswith(text)]) == 1
+    assert outcome.stderr.index(text) < outcome.stderr.index(" train: ")
+    inputs.run = inputs.run.parent / "other"
+    whole = coden("run", *inputs.flags(*WINDOWS))
+    assert whole.code == 0 and whole.stderr.count(text) == 1
+    planned = coden("plan", *inputs.flags(*WINDOWS))
+    assert planned.stderr.count(text) == 1
+    checked = coden("validate", *inputs.flags(*WINDOWS))
+    assert "is longer than the log" in " ".join(checked.stdout.split())
+    good = [*WINDOWS[:-1], "0,100"]
+    again = coden("train", *inputs.flags(*good))
+    assert again.code == 0 and "`train.label_windows`" not in again.stderr

@@ -24,6 +24,10 @@ class TimeWarningsTest : public ::testing::Test {
     CODEN_EXPECT_OK(texts.status());
     return texts.ok() ? *texts : std::vector<std::string>();
   }
+  std::vector<std::string> OfLabels() {
+    const auto source = ParquetSource::Open(path_).ValueOrDie();
+    return LabelWindowWarnings(settings_, *source, {"time", nullptr, type_}).ValueOrDie();
+  }
   // The only warning; it has all of `parts`.
   void ExpectOne(const std::vector<std::string>& parts) {
     const auto texts = Warnings();
@@ -84,11 +88,21 @@ TEST_F(TimeWarningsTest, SpansLongerThanTheLog) {
   settings_.graph.window = 1'000'000;
   ExpectOne({"`graph.window` = 1000000 is longer than the log, so no edge expires",
              "is it in another unit?"});
-  settings_.graph.window = 0;
+}
+
+TEST_F(TimeWarningsTest, LabelWindowsAreOfTheTraining) {
+  Log("[100, 200]", arrow::int64());
   settings_.input.labels = "labels.parquet";
   settings_.train.label_columns = 5;
   settings_.train.label_windows = {0, 50, 300};
-  ExpectOne({"`train.label_windows` = 300 is longer than the log"});
+  EXPECT_TRUE(Warnings().empty());
+  const auto texts = OfLabels();
+  ASSERT_EQ(texts.size(), 1u);
+  EXPECT_EQ(texts[0],
+            "`train.label_windows` = 300 is longer than the log, so no edge expires in "
+            "it: the log has times from 100 to 200, in whole numbers");
+  settings_.train.label_windows = {0};
+  EXPECT_TRUE(OfLabels().empty());
 }
 
 TEST_F(TimeWarningsTest, ATinyWindow) {

@@ -43,4 +43,7 @@ arrow::Result<Labels> ReadLabels(const InputOptions& input);
 /// Read `input.split` as labels: the node column, and the column `split` as classes.
 arrow::Result<Labels> ReadSplitRows(const InputOptions& input);
 
+/// An error where a class of `split`, read from `path`, is not train, validate or test.
+arrow::Status CheckSplitValues(const Labels& split, const std::string& path);
+
 }  // namespace coden
