@@ -1,5 +1,7 @@
 // What a run does not go on from: it says what has changed, and touches nothing.
 
+#include <algorithm>
+
 #include "coden/state/run_progress.h"
 #include "pipeline/growing_run.h"
 
@@ -159,6 +161,35 @@ TEST_F(RefusalsTest, RowsThatComeLate) {
   WriteLog("c.parquet", 220, kTimes);
   MustEmbed("new");
   ExpectSameBits("run", "new");
+}
+
+TEST_F(RefusalsTest, ARowAtTheTimeOfAPredictionThatWaitsIsNotLate) {
+  settings_.partition.unfinished = UnfinishedInterval::kWait;
+  MustEmbed("waits");
+  // The log ends at 219, and more rows of that time may follow.
+  EXPECT_EQ(ScheduleOf("waits").back().time, 199);
+  log_.insert(log_.begin() + 660, {{7, 14, 219}, {14, 21, 219}});
+  WriteLog("c.parquet", 219, 220);
+  EXPECT_EQ(MustEmbed("waits").Find(kEmbedPart)->counts.rows_late, 0);
+  EXPECT_EQ(ScheduleOf("waits").back().time, 199);
+  WriteLog("d.parquet", 220, kTimes);
+  EXPECT_EQ(MustEmbed("waits").Find(kEmbedPart)->counts.rows_late, 0);
+  ExpectSound("waits");
+  MustEmbed("new");
+  ExpectSameBits("waits", "new");
+  const Schedule schedule = ScheduleOf("waits");
+  const auto point = std::find_if(schedule.begin(), schedule.end(), [](const auto& one) {
+    return one.at_prediction && one.time == 219;
+  });
+  ASSERT_NE(point, schedule.end());
+  EXPECT_EQ(point->events, 660 + 5);
+
+  // The same row once the prediction is committed.
+  WriteLog("e.parquet", 219, 220);
+  const arrow::Status status = Embed("waits").status();
+  EXPECT_EQ(FaultOf(status), Fault::kInput);
+  EXPECT_NE(status.message().find("the row was added late"), std::string::npos)
+      << status.message();
 }
 
 TEST_F(RefusalsTest, LateRowsAloneChangeNothing) {
