@@ -9,18 +9,58 @@ import zlib
 
 import pytest
 from conftest import PROGRAM, ROOT
+from pages import FLAG, PAGES, called, command_lines, flags_in, flags_of, parts, script_named
 
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "python" / "README.md"]
 FILE = re.compile(
     r"(?<![\w/.=:*-])((?:docs|examples|include|pipelines|python|schemas|src|tests|tools)/[\w./*-]*)"
 )
-FLAG = re.compile(r"(?<![\w-])--([a-z][\w.-]*)")
-PREFIX = r"(?:\.venv/bin/|build/)?"
-# Flags of torchrun, TensorBoard and GoogleTest that pages speak of, and places for settings.
-FOREIGN = {"nnodes", "no-python", "nproc-per-node", "rdzv-backend", "rdzv-endpoint"}
-FOREIGN |= {"logdir", "gtest_filter", "section.key", "section.name"}
+# Flags of TensorBoard and GoogleTest that pages speak of, and places for settings.
+FOREIGN = {"logdir", "gtest_filter", "section.key", "section.name"}
 FILE_ENDINGS = {"csv", "h", "json", "jsonl", "parquet", "py", "safetensors", "sh", "cc"}
 SECONDS = 30  # for one command line
+
+HOURS = "hours of benchmark"
+EXTERNAL = "a program of others, on files that a test has written"
+# Command lines that no test here runs, by how they begin: the test that does the same, or why none
+# can. All others are lines of coden and run on small data.
+NOT_RUN = {
+    "bash examples/quickstart.sh": "tests/cli/test_examples.py::test_history_beats_the_snapshot",
+    "bash tests/run.sh": "it runs this test",
+    "bash tools/build.sh": "it builds the program before any test",
+    "bash tests/reliability.sh": "hours; its steps are listed below",
+    "bash tests/sanitize.sh": "builds the program and runs these tests with sanitizers",
+    "bash tests/fuzz/run.sh": "builds with Clang; tests/fuzz/replay.cc replays its inputs",
+    "bash tests/property/run.sh": "tests/property/run_property_test.cc: the same with fewer cases",
+    "build/tests/test_property": "tests/property/run_property_test.cc: the same with fewer cases",
+    "ninja -C build": "it builds the program before any test",
+    "pip install": EXTERNAL,
+    "tensorboard --logdir": "tests/cli/test_tensorboard.py::test_epochs_and_metrics_are_there",
+    "meson test": "it runs the unit tests",
+    "python -m pytest": "it runs such tests",
+    "python -m coden.ray": "tests/python/test_ray.py::test_killed_workers_and_programs",
+    "torchrun --no-python": "tests/cli/test_ranks.py::test_torchrun_starts_the_ranks",
+    "python tests/bench/accuracy.py": "tests/bench/test_accuracy.py::test_table_of_a_small_set",
+    "python tests/bench/baselines/run.py": (
+        "tests/bench/baselines/test_baselines.py::test_table_of_a_small_set"
+    ),
+    "python tests/bench/cost.py": HOURS,
+    "python tests/bench/out_of_core.py": HOURS,
+    "python tests/bench/paper_protocol.py": HOURS,
+    "python tests/bench/peers.py": "tests/run.sh calls its short form",
+    "python tests/bench/results.py": HOURS,
+    "python tests/bench/scaling.py": HOURS,
+    "python tests/bench/training.py": HOURS,
+    "tests/bench/iterations.py": HOURS,
+    "python tests/faults/determinism.py": "tests/faults/test_determinism.py::test_threads_and",
+    "python tests/faults/disks.py": "tests/faults/test_disks.py::test_in_short",
+    "python tests/faults/failures.py": "tests/faults/test_failures.py::test_every_failure",
+    "python tests/faults/hostile.py": "tests/faults/test_hostile.py::test_every_file_in_some_roles",
+    "python tests/faults/kills.py": "tests/faults/test_kills.py::test_twenty_kills",
+    "python tests/faults/load.py": "tests/faults/test_load.py::test_a_slice_stays_under_its_limit",
+    "python tests/faults/mutations.py": "tests/faults/test_mutations.py::test_two_hundred",
+    "python tests/faults/races.py": "tests/faults/test_races.py::test_fifty_races",
+    "python tests/faults/toxic_s3.py": "tests/faults/test_toxic_s3.py::test_what_passes_is_not",
+}
 
 SMALL = """
 [run]
@@ -39,41 +79,6 @@ epochs = 1
 hidden = 4
 runs = 1
 """
-
-
-def parts(page):
-    """The code of a page as (language, text): fenced and indented blocks, and inline code."""
-    text = page.read_text()
-    found = []
-
-    def take(match):
-        found.append((match[1].split(" ")[0], match[2]))
-        return ""
-
-    text = re.sub(r"^```(.*)\n(.*?)^```$", take, text, flags=re.DOTALL | re.MULTILINE)
-    lines, indented = [], []
-    for line in [*text.splitlines(), "end"]:
-        if line.startswith("    ") or (indented and not line):
-            indented.append(line[4:])
-            continue
-        if indented:
-            found.append(("indented", "\n".join(indented)))
-        indented = []
-        lines.append(line)
-    found += [("inline", span) for span in re.findall(r"`([^`]+)`", "\n".join(lines))]
-    return found
-
-
-def command_lines(page, name):
-    """Lines that call a program, without comments and without what a listing says beside them."""
-    for language, text in parts(page):
-        if language in ("python", "ini"):
-            continue
-        lines = [text] if language == "inline" else text.replace("\\\n", " ").splitlines()
-        for line in lines:
-            line = " ".join(re.split(r"(?:^|\s)# | {3,}(?=\w)", line)[0].split())
-            if re.match(rf"{PREFIX}{name} ", line):
-                yield language, line
 
 
 @pytest.fixture(scope="session")
@@ -145,34 +150,37 @@ def unknown_settings(page, settings):
                     yield f"no such setting: {section}.{key}"
 
 
+def flags_that(program, words, flags, settings):
+    """The flags that a call may have; None where nothing tells."""
+    if program == "coden":
+        return flags[words[0]] | FOREIGN if words[0] in flags else None
+    if program == "-m coden.ray":
+        return flags_of(program) | settings
+    if program == "torchrun" or script_named(program):
+        return flags_of(program)
+    return FOREIGN
+
+
 def unknown_flags(page, flags, settings):
-    for _, line in command_lines(page, "coden"):
-        command = line.split()[1]
-        if command.startswith("-") or command == "COMMAND":
-            continue
-        if command not in flags:
-            yield f"no such command: {line}"
-            continue
-        known = flags[command] | FOREIGN
-        yield from (f"no flag --{flag}: {line}" for flag in FLAG.findall(line) if flag not in known)
-    every = set.union(settings, *flags.values(), FOREIGN)
-    sources = [
-        *ROOT.glob("tests/**/*.py"),
-        *ROOT.glob("python/coden/*.py"),
-        *ROOT.glob("t*/**/*.sh"),
-    ]
-    texts = {path: path.read_text() for path in sources}
-    every |= {flag for text in texts.values() for flag in re.findall(r"--([a-z][\w.-]*)", text)}
-    for name in ("python", "bash"):
-        for _, line in command_lines(page, name):
-            script = ROOT / line.split()[1]
-            beside = "".join(text for path, text in texts.items() if path.parent == script.parent)
-            for flag in FLAG.findall(line) if script in texts else []:
-                if f"--{flag}" not in beside:
-                    yield f"no flag --{flag}: {line}"
-    for language, text in parts(page):
-        if language == "inline":
-            yield from (f"no flag --{flag}" for flag in FLAG.findall(text) if flag not in every)
+    known = set.union(settings, *flags.values(), FOREIGN)
+    for _, line in command_lines(page):
+        for program, words in called(line):
+            if program == "coden" and not words[0].startswith("-") and words[0] != "COMMAND":
+                if words[0] not in flags:
+                    yield f"no such command: {line}"
+            taken = flags_that(program, words, flags, settings)
+            known |= taken or set()
+            if taken is not None:
+                yield from (f"no flag --{f}: {line}" for f in flags_in(words) if f not in taken)
+    # In running text: `peers.py --quick`, or a flag alone of a script that the page names.
+    spoken = [text for language, text in parts(page) if language == "inline" and text.strip()]
+    for script in filter(None, (script_named(text.split()[0]) for text in spoken)):
+        if "argparse" in script.read_text():
+            known |= flags_of(str(script.relative_to(ROOT)))
+    for text in filter(FLAG.search, spoken):
+        script = script_named(text.split()[0])
+        taken = flags_of(str(script.relative_to(ROOT))) if script else known
+        yield from (f"no flag --{f}: {text}" for f in FLAG.findall(text) if f not in taken)
 
 
 @pytest.fixture(scope="module")
@@ -257,16 +265,35 @@ def test_command_lines_run(folder):
     lines = [
         for_small_data(line)
         for page in PAGES
-        for language, line in command_lines(page, "coden")
+        for language, line in command_lines(page)
+        if [program for program, _ in called(line)] == ["coden"]
         if language != "inline" or not names_a_flag_only(line)
     ]
-    assert len(lines) > 40
+    assert len(lines) > 50
     order = {"schedule": 1, "embed": 2, "commit": 3}
     for words in sorted(
         dict.fromkeys(map(tuple, lines)),
         key=lambda words: order.get(words[0], 4) if "runs/slices" in words else 0,
     ):
         run(folder, list(words))
+
+
+def test_every_other_command_line_is_listed():
+    """A line that no test runs is in the list above, which names nothing that is not there."""
+    used = set()
+    for page in PAGES:
+        for _, line in command_lines(page):
+            if [program for program, _ in called(line)] == ["coden"]:
+                continue
+            found = [begin for begin in NOT_RUN if f"{line} ".startswith(f"{begin} ")]
+            assert found, f"{page.name}: run this line in a test, or list it: {line}"
+            used.update(found)
+    assert used == set(NOT_RUN), "no page has these lines any more"
+    for reason in NOT_RUN.values():
+        path, _, test = reason.partition("::")
+        if path.startswith("tests/"):
+            text = (ROOT / re.split(r"[: ]", path)[0]).read_text()
+            assert f"def {test}" in text if test else text
 
 
 def test_python_of_the_first_page_runs(folder, monkeypatch):
