@@ -69,7 +69,8 @@ ResultsTable NeedsTable(const PipelinePlan& plan, const SnapshotOptions& snapsho
       plan.resources.training ? plan.resources.training->memory_bytes : std::int64_t{0});
   add("disk_bytes", at_most ? "disk, up to about" : "disk, about", kBytes, disk_bytes);
   add("disk_is_upper_bound", "the run may need less disk", kBoolean, at_most);
-  add("temporary_disk_bytes", "temporary disk", kBytes, plan.resources.temporary_bytes);
+  add("temporary_disk_bytes", "temporary disk", kBytes,
+      plan.resources.temporary_disk_bytes());
   return table;
 }
 

@@ -150,7 +150,7 @@ class EmbedPart {
                                        progress.num_snapshots, then_trains_));
     columns_per_pass_ = needs.columns_per_pass;
     if (extent_ != EmbedExtent::kSnapshots) return arrow::Status::OK();
-    if (!DiskHasRoom(settings_, needs.disk_bytes + needs.temporary_bytes)) {
+    if (!DiskHasRoom(settings_, needs.disk_bytes + needs.temporary_disk_bytes())) {
       // That was a bound; now it matters how well the snapshots compress.
       needs.disk_bytes = 0;
       ARROW_RETURN_NOT_OK(CheckResources(settings_, needs));

@@ -18,6 +18,7 @@
 #include "pipeline/scheduled_run_internal.h"
 #include "pipeline/train_part_internal.h"
 #include "pipeline/train_ranks_internal.h"
+#include "store/machine_memory_internal.h"
 
 namespace coden {
 
@@ -176,6 +177,7 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
       } else {
         ARROW_RETURN_NOT_OK(CheckEarlierTraining(*store, manifest));
       }
+      ReturnFreeMemory();  // of the embedding
       ARROW_RETURN_NOT_OK(train_part.Run(request.train, std::move(saved_training),
                                          std::move(labels.warnings),
                                          cache ? &*cache : nullptr, request.ranks));

@@ -229,7 +229,9 @@ EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
       size.arcs_before = before;
     }
     before = arcs;
-    size.events = std::max(size.events, point.events - events_before);
+    // With a window events do not wait for others (event_buffer.cc).
+    if (settings.graph.window == 0)
+      size.events = std::max(size.events, point.events - events_before);
     events_before = point.events;
     size.snapshot_rows = std::max(size.snapshot_rows, rows);
     size.all_rows += rows;
@@ -254,9 +256,13 @@ std::int64_t DiskBytes(const Settings& settings, const EmbeddingSize& size,
 ResourceEstimate EstimateResources(const Settings& settings, const RunInputs& inputs,
                                    const Schedule& schedule, const LabelSize& labels,
                                    int num_done, bool then_trains) {
-  const EmbeddingSize size =
+  EmbeddingSize size =
       EmbeddingSizeOf(settings, inputs.nodes->size(), inputs.nodes->MemoryBytes(),
                       inputs.columns.size(), schedule, labels.nodes, num_done);
+  if (inputs.most_pending) {
+    size.pending_bytes = std::min(
+        size.pending_bytes, *inputs.most_pending * (kPendingBytes + kWindowEdgeBytes));
+  }
   ResourceEstimate estimate;
   if (then_trains) {
     estimate.training = PlanTraining(
@@ -321,15 +327,17 @@ arrow::Status CheckResources(const Settings& settings, const ResourceEstimate& e
         Megabytes(limit));
   }
   if (estimate.training) ARROW_RETURN_NOT_OK(CheckTraining(settings, *estimate.training));
-  const std::int64_t disk_bytes = estimate.disk_bytes + estimate.temporary_bytes;
+  const std::int64_t temporary_bytes = estimate.temporary_disk_bytes();
+  const std::int64_t disk_bytes = estimate.disk_bytes + temporary_bytes;
   const std::optional<std::int64_t> free = FindFreeDisk(settings);
   if (!free || disk_bytes <= *free) return arrow::Status::OK();
   const std::string for_a_while =
-      estimate.temporary_bytes == 0
+      temporary_bytes == 0
           ? ""
-          : ", with " + Megabytes(estimate.temporary_bytes) + " until the run ends";
+          : ", with " + Megabytes(temporary_bytes) + " until the run ends";
   return ResourceError(
-      "the snapshots need about ", Megabytes(disk_bytes), " on disk", for_a_while,
+      "the ", estimate.training ? "run needs" : "snapshots need", " about ",
+      Megabytes(disk_bytes), " on disk", for_a_while,
       "; free some, write fewer rows (`snapshot.nodes = labelled`) or take fewer "
       "snapshots (`sample.lambda`): ",
       *free / 1'000'000, " MB are free for '", settings.run.directory, "'");

@@ -228,6 +228,7 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   result.progress.log.insert(result.progress.log.end(), segments.begin(), segments.end());
   result.progress.clock = partitioner.clock().memory();
   result.progress.sampler = sampler->sampler().Memory();
+  inputs.most_pending = sampler->sampler().most_pending();
   result.progress.feature_rows =
       static_cast<std::int64_t>(inputs.features.row_nodes().size());
   result.progress.feature_hash = inputs.features.hash();

@@ -5,6 +5,9 @@
 //     columns   the graphs and engines of the label columns, while the log is replayed
 //     learn     chunks of histories, and the tensors that a thread makes of one
 //     controls  the graph and the engine of label propagation
+//
+// What a stage has released goes back to the system before the next one
+// (ReturnFreeMemory), so the stages do not add up.
 
 #include "coden/pipeline/training_needs.h"
 
@@ -16,6 +19,7 @@
 #include "coden/pipeline/resources.h"
 #include "coden/report/printable.h"
 #include "coden/snapshot/snapshot_cache.h"
+#include "coden/store/parquet_file.h"
 #include "train/chunk_size_internal.h"
 #include "train/label_columns_internal.h"
 
@@ -37,6 +41,16 @@ constexpr std::int64_t kFactBytes = 100;
 constexpr std::int64_t kRowBytes = 24;
 // A full snapshot is there as it is decoded and as it is read.
 constexpr std::int64_t kCopiesOfSnapshot = 2;
+// What the libraries keep for good once a model has learnt; and of every thread beyond
+// two, for products of matrices and in its part of the heap.
+constexpr std::int64_t kLearntBytes = 25'000'000;
+constexpr std::int64_t kThreadBytes = 9'000'000;
+constexpr int kThreadsCounted = 2;
+// What a run leaves in pieces, until the next ones fill these.
+constexpr std::int64_t kRunBytes = 10'000'000;
+constexpr int kRunsCounted = 2;
+// Of a row of predictions that waits for its row group.
+constexpr std::int64_t kPredictionBytes = 60;
 // Rows of label columns that are put together at a time (label_embedder.cc).
 constexpr std::int64_t kLabelRows = 1 << 14;
 
@@ -44,6 +58,10 @@ constexpr std::int64_t kLabelRows = 1 << 14;
 // unit.
 constexpr double kInputCopies = 6.0;
 constexpr double kHiddenCopies = 6.0;
+
+// Percent.
+constexpr int kLoadSlack = 8;
+constexpr int kLearnSlack = 10;
 
 class TrainingPlan {
  public:
@@ -71,37 +89,46 @@ class TrainingPlan {
     needs.cache_bytes = CacheBytes(limit);
     needs.control_classes = size_.classes;
     std::int64_t held = num_snapshots_;
-    while (held > 1 && PeakBytes(held, needs) > limit) held /= 2;
+    while (held > 1 && std::max(PeakBytes(held, needs),
+                                ControlPeakBytes(held, /*classes=*/1)) > limit) {
+      held /= 2;
+    }
     if (held < num_snapshots_) {
       // What is filled is written out before the next snapshots take its place.
       needs.held_snapshots = held;
       needs.temporary_bytes = HistoryBytes(channels_, num_snapshots_);
     }
     // Label propagation is taken in parts where all classes are too much at once.
-    const std::int64_t beside = BaseBytes() + HistoryBytes(channels_, held);
     while (needs.control_classes > 1 &&
-           WithSlack(beside + ControlBytes(needs.control_classes)) > limit) {
+           ControlPeakBytes(held, needs.control_classes) > limit) {
       needs.control_classes = (needs.control_classes + 1) / 2;
     }
-    needs.memory_bytes = std::max(
-        PeakBytes(held, needs), WithSlack(beside + ControlBytes(needs.control_classes)));
+    needs.memory_bytes =
+        std::max(PeakBytes(held, needs), ControlPeakBytes(held, needs.control_classes));
     return needs;
   }
 
  private:
-  // With what the allocators keep beside what is in use.
-  static std::int64_t WithSlack(std::int64_t bytes) { return bytes + bytes * 4 / 100; }
+  // With what the allocators keep beside what is in use: most of it in the small pieces
+  // that learning leaves.
+  static std::int64_t WithSlack(std::int64_t bytes, int percent) {
+    return bytes + bytes * percent / 100;
+  }
 
   // With so many snapshots held, without the controls.
   std::int64_t PeakBytes(std::int64_t held, const TrainingNeeds& needs) const {
     const std::int64_t load =
         HistoryBytes(embedding_, held) + LoadBytes(needs.cache_bytes);
-    // The allocators have not given all of the kept snapshots back by then; what is made
-    // of label columns takes the place of half of them (measured).
-    const std::int64_t not_given_back = needs.cache_bytes / (labels_.folds > 0 ? 2 : 1);
-    const std::int64_t learn = HistoryBytes(channels_, held) + not_given_back +
+    const std::int64_t learn = HistoryBytes(channels_, held) + KeptBytes() +
                                std::max(ColumnBytes(), LearnBytes());
-    return WithSlack(BaseBytes() + std::max(load, learn));
+    return std::max(WithSlack(BaseBytes() + load, kLoadSlack),
+                    WithSlack(BaseBytes() + learn, kLearnSlack));
+  }
+
+  std::int64_t ControlPeakBytes(std::int64_t held, std::int64_t classes) const {
+    return WithSlack(BaseBytes() + HistoryBytes(channels_, held) + KeptBytes() +
+                         kLearntBytes + ControlBytes(classes),
+                     kLearnSlack);
   }
 
   std::int64_t HistoryBytes(std::int64_t channels, std::int64_t snapshots) const {
@@ -144,35 +171,66 @@ class TrainingPlan {
            2 * size_.nodes * labels_.NumChannels(static_cast<int>(size_.classes));
   }
 
+  // Prediction times that a model learns from in one step, or predicts at once.
+  double NumTimes() const {
+    std::int64_t times = num_predictions_;
+    if (train_.protocol == Protocol::kEach) times = 1;
+    if (train_.protocol == Protocol::kRolling)
+      times = std::max<std::int64_t>(times - 1, 1);
+    const std::int64_t some = train_.times_per_step;
+    return static_cast<double>(some > 0 ? std::min(some, times) : times);
+  }
+
+  // Channels, averages of them, features.
+  double NumInputs() const {
+    return static_cast<double>(channels_) *
+               (1.0 + static_cast<double>(train_.averages.size())) +
+           static_cast<double>(features_);
+  }
+
+  double NumParameters() const {
+    const double hidden = train_.hidden;
+    return (NumInputs() + static_cast<double>(size_.classes)) * hidden +
+           std::max(train_.layers - 2, 0) * hidden * hidden +
+           static_cast<double>(channels_) * train_.states * 3.0;
+  }
+
+  // The best weights of every lesson, of the run that learns and for the checkpoints of
+  // all; and the predictions of all runs, until a row group is full.
+  std::int64_t KeptBytes() const {
+    const bool one_model = train_.protocol == Protocol::kShared;
+    const std::int64_t models = (one_model ? 1 : num_predictions_) * (train_.runs + 1);
+    const std::int64_t rows =
+        std::min(size_.nodes * num_predictions_ * train_.runs,
+                 static_cast<std::int64_t>(ParquetFileOptions().row_group_rows));
+    return kPredictionBytes * rows + kRunBytes * std::min(train_.runs - 1, kRunsCounted) +
+           static_cast<std::int64_t>(sizeof(float) * NumParameters()) * models;
+  }
+
   std::int64_t LearnBytes() const {
     const auto chunk = static_cast<double>(std::min<std::int64_t>(
         {static_cast<std::int64_t>(ChunkNodes(channels_, num_snapshots_)), train_.batch,
          size_.nodes}));
-    const double threads = NumThreads(settings_);
-    const std::int64_t some = train_.times_per_step;
-    const auto times = static_cast<double>(some > 0 ? std::min(some, num_predictions_)
-                                                    : num_predictions_);
-    const auto channels = static_cast<double>(channels_);
-    const double history = channels * static_cast<double>(num_snapshots_);
-    // Channels, averages of them, features.
-    const double inputs = channels * (1.0 + static_cast<double>(train_.averages.size())) +
-                          static_cast<double>(features_);
+    const double num_chunks = std::ceil(static_cast<double>(size_.nodes) / chunk);
+    const int threads = NumThreads(settings_);
+    const double workers = std::min<double>(threads, num_chunks);
+    const double buffers = std::min<double>(threads + kChunksAhead, num_chunks);
+    const double history =
+        static_cast<double>(channels_) * static_cast<double>(num_snapshots_);
     const double hidden = train_.hidden * (train_.layers - 1.0);
-    // The ring of gathered chunks; and for every thread the kernel laid out as a matrix,
-    // the inputs and hidden activations of a chunk, and the gradients of these.
+    // The ring of gathered chunks; and for every thread that has one, its copy in the
+    // order of a product, the kernel laid out as a matrix, the inputs and hidden
+    // activations, and the gradients of these.
     const double chunks =
-        (threads + kChunksAhead) * chunk * history +
-        threads * (chunk * times * (kInputCopies * inputs + kHiddenCopies * hidden) +
-                   3.0 * history * times);
+        buffers * chunk * history +
+        workers *
+            (chunk * history + 3.0 * history * NumTimes() +
+             chunk * NumTimes() * (kInputCopies * NumInputs() + kHiddenCopies * hidden));
     // Parameters, their moments and best values, and a gradient for each chunk of a
     // batch.
-    const double parameters =
-        (inputs + static_cast<double>(size_.classes)) * train_.hidden +
-        std::max(train_.layers - 2, 0) * static_cast<double>(train_.hidden) *
-            train_.hidden +
-        channels * train_.states * 3.0;
-    const double weights = parameters * (6.0 + train_.batch / chunk);
-    return static_cast<std::int64_t>(sizeof(float) * (chunks + weights));
+    const double weights = NumParameters() * (6.0 + train_.batch / chunk);
+    return static_cast<std::int64_t>(sizeof(float) * (chunks + weights)) +
+           kThreadBytes * std::max(threads - kThreadsCounted, 0);
   }
 
   std::int64_t ControlBytes(std::int64_t classes) const {
@@ -224,7 +282,14 @@ TrainingNeeds PlanTraining(const Settings& settings, const Schedule& schedule,
 
 arrow::Status CheckTraining(const Settings& settings, const TrainingNeeds& needs) {
   const std::int64_t limit = MemoryLimit(settings);
-  if (needs.memory_bytes <= limit) return arrow::Status::OK();
+  if (needs.memory_bytes <= limit) {
+    if (DiskHasRoom(settings, needs.temporary_bytes)) return arrow::Status::OK();
+    return ResourceError("the histories that training puts on disk need about ",
+                         (needs.temporary_bytes + 999'999) / 1'000'000,
+                         " MB below `run.directory` until it ends; free some, or raise "
+                         "`run.memory_limit`: it is ",
+                         limit / 1'000'000, " MB");
+  }
   std::string way_out = settings.run.memory_limit > 0 ? "raise `run.memory_limit`"
                                                       : "take a larger machine";
   if (settings.train.label_columns > 0)

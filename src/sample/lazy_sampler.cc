@@ -7,6 +7,7 @@ namespace coden {
 LazySampler::LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
                          const GraphOptions& graph, LargestEntry largest_entry)
     : options_(sample),
+      has_window_(graph.window > 0),
       graph_(ShiftedGraph::Make(sample, embed, graph)),
       largest_entry_(std::move(largest_entry)) {}
 
@@ -62,6 +63,7 @@ void LazySampler::Restore(const SamplerMemory& memory) {
   num_snapshots_ = memory.num_snapshots;
   prediction_ = memory.prediction;
   num_events_ = memory.num_events;
+  most_pending_ = graph_->num_pending();
 }
 
 arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {
@@ -69,6 +71,7 @@ arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {
   SeeInEvent(event.src, event.time);
   SeeInEvent(event.dst, event.time);
   ARROW_RETURN_NOT_OK(graph_->Apply(event));
+  if (has_window_) most_pending_ = std::max(most_pending_, graph_->num_pending());
   ++num_events_;
   last_time_ = event.time;
   const bool room =

@@ -30,6 +30,9 @@ class ShiftedGraphOf final : public ShiftedGraph {
   }
   const EventCounts& counts() const override { return events_.counts(); }
   std::int64_t num_edges() const override { return events_.num_edges(); }
+  std::int64_t num_pending() const override {
+    return static_cast<std::int64_t>(events_.pending_expiries().size());
+  }
 
   void SetLargestEntry(NodeId node, float largest) override {
     shift_->SetLargestEntry(node, largest);

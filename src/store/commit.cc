@@ -184,8 +184,11 @@ arrow::Result<std::string> SetUnnamedOutputsAside(RunStore& store,
     ARROW_ASSIGN_OR_RAISE(const auto taken, store.List(folder));
     if (taken.empty()) break;
   }
-  for (const std::string& name : names)
-    ARROW_RETURN_NOT_OK(store.Move(name, folder + "/" + name));
+  for (const std::string& name : names) {
+    std::string kept = folder + "/";
+    kept += name;
+    ARROW_RETURN_NOT_OK(store.Move(name, kept));
+  }
   return folder;
 }
 

@@ -7,12 +7,15 @@
 
 #include "store/machine_memory_internal.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+
+#include <arrow/memory_pool.h>
 
 namespace coden {
 
@@ -72,6 +75,11 @@ std::int64_t MachineMemory() {
                    static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE)),
                ControlGroupLimit());
   return bytes;
+}
+
+void ReturnFreeMemory() {
+  arrow::default_memory_pool()->ReleaseUnused();
+  ::malloc_trim(0);
 }
 
 }  // namespace coden

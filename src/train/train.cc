@@ -10,6 +10,7 @@
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/train/rank_group.h"
+#include "store/machine_memory_internal.h"
 #include "train/checkpoint_internal.h"
 #include "train/controls_internal.h"
 #include "train/energy_internal.h"
@@ -126,12 +127,14 @@ class TrainStage {
       const LabelColumnShape shape = ResolveLabelColumns(settings_);
       data.label_blocks = shape.num_blocks();
       data.start_block = shape.start_block();
+      ReturnFreeMemory();  // of the engines
     }
     ARROW_ASSIGN_OR_RAISE(const TrainedModel model, Learn(run, seed, data, split));
     if (!writes_) {
       forget_labels();
       return arrow::Status::OK();
     }
+    ReturnFreeMemory();  // of the learning
     for (const EpochRecord& record : model.memory.epochs)
       metrics_log_ += MetricsLine(run, record);
     metrics_.push_back(ScorePredictions(data, split, model.scores));
@@ -142,6 +145,7 @@ class TrainStage {
       metrics_log_ += ControlsLine(run, metrics);
     if (settings_.train.energy) ARROW_RETURN_NOT_OK(AddEnergy(model));
     forget_labels();
+    ReturnFreeMemory();
     for (std::int64_t k = 0; k < data.num_predictions(); ++k) {
       ARROW_ASSIGN_OR_RAISE(const auto batch,
                             PredictionsBatch(input_, split, model.scores, run, k));

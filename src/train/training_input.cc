@@ -12,6 +12,7 @@
 #include "coden/snapshot/snapshot_rows.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
+#include "store/machine_memory_internal.h"
 #include "train/embedding_row_internal.h"
 #include "train/feature_rows_internal.h"
 #include "train/labelled_nodes_internal.h"
@@ -60,6 +61,7 @@ class Loader {
     input_.classes = nodes_.labels.classes;
     input_.facts = std::move(nodes_.facts);
     input_.first_events = std::move(nodes_.first_events);
+    ReturnFreeMemory();  // of the snapshots
     return std::move(input_);
   }
 

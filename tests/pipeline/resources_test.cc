@@ -121,6 +121,16 @@ TEST(Resources, AWindowHoldsTheInsertionsThatMayStillExpire) {
   EXPECT_GE(pending(5000), 24 * 10'000'000);
   EXPECT_EQ(pending(100, /*num_done=*/5), pending(100));
   EXPECT_EQ(pending(5000, /*num_done=*/5), pending(5000));
+  // What the first pass has counted is the better bound: about 80 bytes for each.
+  RunInputs inputs;
+  inputs.columns = {0, 16};
+  inputs.nodes = MakeNodes(10);
+  const auto memory = [&](std::optional<std::int64_t> most_pending) {
+    inputs.most_pending = most_pending;
+    return EstimateResources(settings, inputs, schedule, LabelSize{}).memory_bytes;
+  };
+  EXPECT_EQ(memory(1'000'000) - memory(500'000), 500'000 * 80);
+  EXPECT_EQ(memory(1'000'000'000), memory(std::nullopt));
   // It is part of what a pass takes.
   EmbeddingSize size = SizeOf(1000, 10'000);
   size.columns = 16;
@@ -247,6 +257,16 @@ TEST(Resources, TheDiskOfTheRunDirectoryMustHaveRoom) {
     ExpectRefused(CheckResources(settings, estimate), "MB until the run ends; free some");
     estimate.disk_bytes = std::exchange(estimate.temporary_bytes, 0);
     ExpectRefused(CheckResources(settings, estimate), "on disk; free some");
+    // The training's histories come when the slices of the embedding have gone.
+    estimate.disk_bytes = 1000;
+    estimate.temporary_bytes = 3000;
+    estimate.training = TrainingNeeds{.temporary_bytes = 2000};
+    EXPECT_EQ(estimate.temporary_disk_bytes(), 3000);
+    CODEN_EXPECT_OK(CheckResources(settings, estimate));
+    estimate.training->temporary_bytes = kTooMuch;
+    EXPECT_EQ(estimate.temporary_disk_bytes(), kTooMuch);
+    ExpectRefused(CheckResources(settings, estimate),
+                  "the histories that training puts on disk need about ");
   }
   EXPECT_FALSE(std::filesystem::exists(folder.path() + "/not"));
 }

@@ -19,11 +19,16 @@ struct ResourceEstimate {
   std::int64_t memory_bytes = 0;     ///< peak of the embedding
   std::int64_t kept_bytes = 0;       ///< beside it, of snapshots that training will read
   std::int64_t disk_bytes = 0;       ///< all snapshot files and the state, at most
-  std::int64_t temporary_bytes = 0;  ///< more disk, which the run gives back at its end
+  std::int64_t temporary_bytes = 0;  ///< more disk, until the embedding ends
   int columns_per_pass = 0;          ///< of the embedding; the last pass may have fewer
   int num_passes = 1;                ///< of the embedding over the log
   std::optional<TrainingNeeds> training;  ///< of the training that follows, if any
 
+  /// Disk that the run gives back at its end. The slices of the embedding are gone
+  /// before the training puts its histories into a file.
+  std::int64_t temporary_disk_bytes() const {
+    return std::max(temporary_bytes, training ? training->temporary_bytes : 0);
+  }
   /// Peak of the process.
   std::int64_t peak_bytes() const {
     return std::max(memory_bytes + kept_bytes, training ? training->memory_bytes : 0);
@@ -39,7 +44,7 @@ struct EmbeddingSize {
   std::int64_t arcs_before = 0;    ///< of the snapshot before it
   std::int64_t snapshot_rows = 0;  ///< of the largest snapshot
   std::int64_t all_rows = 0;       ///< of all snapshots
-  std::int64_t events = 0;         ///< most between two snapshots
+  std::int64_t events = 0;         ///< most between two snapshots, where these wait
   std::int64_t pending_bytes = 0;  ///< of edges that `graph.window` will let expire
   int columns = 0;                 ///< of a snapshot
   int threads = 1;

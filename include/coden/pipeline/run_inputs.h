@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <arrow/result.h>
@@ -29,6 +30,9 @@ struct RunInputs {
   NodeFeatures features;
   ColumnRange columns;           ///< the slice to embed
   std::vector<SavedNode> saved;  ///< by node: those of the earlier run
+  /// With `graph.window`: the most insertions that have waited for their expiry at once,
+  /// where a first pass has counted them.
+  std::optional<std::int64_t> most_pending;
 
   /// With an earlier run its nodes keep their numbers, and files that it has read come
   /// first in the log.

@@ -32,7 +32,8 @@ struct TrainingNeeds {
 TrainingNeeds PlanTraining(const Settings& settings, const Schedule& schedule,
                            const TrainingSize& size);
 
-/// Refuse a training that needs more than `run.memory_limit`, or than the machine has.
+/// Refuse a training that needs more memory than `run.memory_limit`, or than the machine
+/// has, or more disk for its histories than is free below `run.directory`.
 arrow::Status CheckTraining(const Settings& settings, const TrainingNeeds& needs);
 
 /// Memory of a process that trains or predicts, before it has read anything: libraries,

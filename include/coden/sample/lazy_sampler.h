@@ -79,6 +79,8 @@ class LazySampler {
 
   const EventCounts& counts() const { return graph_->counts(); }
   std::int64_t num_events() const { return num_events_; }
+  /// With a window: the most insertions that have waited for their expiry at once.
+  std::int64_t most_pending() const { return most_pending_; }
   /// Time of each node's first event, kNever for none yet.
   static constexpr EventTime kNever = -1;
   const std::vector<EventTime>& first_event() const { return first_event_; }
@@ -93,6 +95,7 @@ class LazySampler {
   void FlushPending(Schedule* schedule);
 
   SampleOptions options_;
+  bool has_window_;
   std::unique_ptr<ShiftedGraph> graph_;
   LargestEntry largest_entry_;
   std::vector<bool> seen_;
@@ -100,6 +103,7 @@ class LazySampler {
   std::vector<EventTime> first_event_;
   std::int64_t num_seen_ = 0;
   std::int64_t num_events_ = 0;
+  std::int64_t most_pending_ = 0;
   int prediction_ = 0;         // interval that is open; 0 while the initial graph grows
   int taken_in_interval_ = 0;  // snapshots strictly inside it
   int num_snapshots_ = 0;

@@ -30,6 +30,8 @@ class ShiftedGraph {
   virtual void Prefetch(const EdgeEvent& event) const = 0;
   virtual const EventCounts& counts() const = 0;
   virtual std::int64_t num_edges() const = 0;
+  /// Insertions that will still expire.
+  virtual std::int64_t num_pending() const = 0;
 
   /// See BasicShiftAccumulator.
   virtual void SetLargestEntry(NodeId node, float largest) = 0;
