@@ -106,6 +106,12 @@ arrow::Result<std::vector<ParquetSource::File>> ChooseFrom(const Location& locat
 arrow::Result<std::vector<ParquetSource::File>> ListGlob(const Location& location,
                                                          const std::string& shown) {
   const std::string& pattern = location.path;
+  if (pattern.find("**") != std::string::npos) {
+    return InputError(
+        "`**` is not supported in a pattern; give the folder instead, which is read with "
+        "all folders below it: '",
+        shown, "'");
+  }
   const std::string fixed = pattern.substr(0, pattern.find_first_of(kGlobSigns));
   const std::string folder =
       fixed.substr(0, std::max<std::size_t>(fixed.find_last_of('/'), 1));

@@ -71,6 +71,21 @@ TEST(ParquetSource, ReadsAGlob) {
                    "no file matches the pattern '" + (folder / "18*.parquet") + "'");
 }
 
+// Arrow matches `**` like `*`, which would leave out the files above and further down.
+TEST(ParquetSource, RefusesAGlobOverAllFolders) {
+  TempDir folder;
+  for (const char* name : {"log/a.parquet", "log/b/c.parquet", "log/b/d/e.parquet"})
+    WriteIntegers(folder / name, {{"a", "[1]"}});
+  for (const char* pattern : {"log/**/*.parquet", "log/**", "l*/**/*.parquet", "**"}) {
+    ExpectInputError(
+        ParquetSource::Open(folder / pattern),
+        "`**` is not supported in a pattern; give the folder instead, which is read with "
+        "all folders below it: '" +
+            (folder / pattern) + "'");
+  }
+  EXPECT_EQ(ParquetSource::Open(folder / "log").ValueOrDie()->files().size(), 3U);
+}
+
 TEST(ParquetSource, RefusesWhatCannotBeRead) {
   TempDir folder;
   ExpectInputError(ParquetSource::Open(folder / "none.parquet"),
