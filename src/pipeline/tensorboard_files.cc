@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -21,6 +22,20 @@ namespace {
 using EventsByRun = std::map<std::int64_t, std::vector<ScalarEvent>>;
 
 constexpr std::string_view kEventsFile = "/events.out.tfevents.coden";
+
+std::string RunFolder() { return std::string(RunLayout::kTensorboard) + "/run-"; }
+
+// Whether the name is one that a report gives: tensorboard/run-N/, and no other folder.
+// No manifest names these files, and copies of them are the user's.
+bool IsEventsFile(std::string_view name) {
+  const std::string folder = RunFolder();
+  if (!name.starts_with(folder) || !name.ends_with(kEventsFile)) return false;
+  name.remove_prefix(folder.size());
+  if (name.size() <= kEventsFile.size()) return false;
+  name.remove_suffix(kEventsFile.size());
+  return std::all_of(name.begin(), name.end(),
+                     [](char letter) { return letter >= '0' && letter <= '9'; });
+}
 
 double Now() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
@@ -103,13 +118,12 @@ arrow::Status WriteTensorboardFiles(RunStore& store, const Manifest& manifest) {
   // Those of an earlier training would be drawn as well. Other files are the user's.
   ARROW_ASSIGN_OR_RAISE(const auto names, store.List(RunLayout::kTensorboard));
   for (const std::string& name : names) {
-    if (name.ends_with(kEventsFile)) ARROW_RETURN_NOT_OK(store.Remove(name));
+    if (IsEventsFile(name)) ARROW_RETURN_NOT_OK(store.Remove(name));
   }
   for (const auto& [run, events] : runs) {
-    const std::string folder =
-        std::string(RunLayout::kTensorboard) + "/run-" + std::to_string(run);
     ARROW_RETURN_NOT_OK(
-        store.WriteText(folder + std::string(kEventsFile), TensorboardEvents(events)));
+        store.WriteText(RunFolder() + std::to_string(run) + std::string(kEventsFile),
+                        TensorboardEvents(events)));
   }
   return arrow::Status::OK();
 }

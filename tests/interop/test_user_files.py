@@ -72,7 +72,10 @@ PLANTED = [
     "snapshots/notes.txt",
     "snapshots/snapshot=000001/notes.txt",
     "state/mine.parquet",
+    "tensorboard/baseline/events.out.tfevents.coden",
     "tensorboard/mine/events.out.tfevents.other",
+    "tensorboard/run-0/copy/events.out.tfevents.coden",
+    "tensorboard/run-0-before/events.out.tfevents.coden",
     "trainings/mine/metrics.parquet",
 ]
 
