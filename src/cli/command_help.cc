@@ -134,9 +134,10 @@ std::string CommandHelp(const Command& command, bool all_settings) {
   std::string_view section;
   for (const Setting& setting : AllSettings()) {
     const auto& used = command.sections;
-    if (!all_settings &&
-        std::find(used.begin(), used.end(), setting.section()) == used.end())
-      continue;
+    const auto is_this = [&](std::string_view name) {
+      return name == setting.section() || name == setting.key;
+    };
+    if (!all_settings && std::none_of(used.begin(), used.end(), is_this)) continue;
     if (setting.section() != section) {
       section = setting.section();
       text += "\nSettings of [" + std::string(section) + "]:\n";
@@ -145,9 +146,10 @@ std::string CommandHelp(const Command& command, bool all_settings) {
     text += DescribeFlags({&flag, 1});
   }
   if (!all_settings) {
-    text += "\n`coden " + std::string(command.name) +
-            " --help-all` lists all settings. Those of other sections are accepted and "
-            "have no effect.\n";
+    text +=
+        "\n`coden " + std::string(command.name) +
+        " --help-all` lists all settings. Those that are not listed here are accepted "
+        "and have no effect.\n";
   }
   return text;
 }

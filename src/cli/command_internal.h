@@ -24,8 +24,8 @@ struct FlagSection {
 /// succeeds or not: `validate` lists problems and fails.
 ///
 /// A command that uses settings takes all of them, in a pipeline file and as flags, so
-/// that the same file and flags serve several commands; those of other sections have no
-/// effect.
+/// that the same file and flags serve several commands; those that it does not use have
+/// no effect.
 struct Command {
   std::string_view name;
   std::string_view arguments;      ///< as the usage line shows them
@@ -35,7 +35,7 @@ struct Command {
                        std::string* output);
   /// Which of --force, --resume, --format and --table it takes.
   std::vector<std::string_view> shared_flags = {};
-  /// The sections of the settings that it uses, for its help.
+  /// The settings that it uses, for its help: sections, and keys such as train.split_by.
   std::vector<std::string_view> sections = {};
 };
 

@@ -60,11 +60,20 @@ def test_help_lists_the_settings_that_a_command_uses(coden, name):
         assert used == every == set()
         return
     assert every == sections(coden("settings").stdout) and "run" in used
-    assert ("train" in used) == (name in ("init", "run", "plan", "train", "experiment"))
+    trains = name in ("init", "run", "plan", "train", "experiment")
+    assert ("train" in used) == (trains or name == "validate")
     assert ("experiment" in used) == (name == "experiment")
     assert ("embed" in used) == (name not in ("validate", "report"))
 
 
+    assert ("partition" in used) == (name != "report")
+
+
+def test_validate_lists_the_settings_of_the_training_that_it_checks(coden):
+    text = coden("validate", "--help").stdout
+    used = set(re.findall(r"^  --train\.(\w+)", text, re.MULTILINE))
+    assert used == {"split_by", "label_columns", "label_windows"}
+    assert "Those that are not listed here are accepted and have no effect." in text
 def test_flags_are_refused_where_they_mean_nothing(coden):
     commands = re.findall(r"^  ([a-z]+) ", coden("--help").stdout, re.MULTILINE)
     helps = {name: coden(name, "--help").stdout for name in commands}
