@@ -31,6 +31,7 @@ PATHS = (
     *("run.directory", "input.edges", "input.features", "input.feature_updates"),
     *("input.labels", "input.split"),
 )
+_TABLES = ["results", "input_counts"]
 _SETTING = re.compile(r"--([a-z_]+\.[a-z_0-9]+)(?:=(.*))?", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 # A line of a pipeline file, and what a comment begins with.
@@ -226,7 +227,8 @@ class Driver:
         }
 
     def _format(self) -> list[str]:
-        return ["--format", self._options.format]
+        table = ["--table", self._options.table] if self._options.table else []
+        return ["--format", self._options.format, *table]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -260,6 +262,9 @@ def _run(flags: dict[str, str], options: argparse.Namespace) -> str:
         raise TaskFailed(USAGE, "there is nowhere to write: set `run.directory`")
     if options.address is not None and options.address.startswith("ray://"):
         raise TaskFailed(USAGE, "`--address` must be a cluster's own, such as auto or HOST:6379")
+    if options.format == "csv" and not options.table:
+        tables = ", ".join(_TABLES)
+        raise TaskFailed(USAGE, f"CSV holds one table; choose one with --table: {tables}")
     with connect(options.address, options.num_cpus, options.attempts) as cluster:
         return Driver(cluster, pipeline, options).run()
 
@@ -301,6 +306,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--no-train", action="store_true", help="end with the snapshots")
     run.add_argument("--force", action="store_true", help="make the schedule anew")
     run.add_argument("--format", choices=["table", "json", "csv"], default="table")
+    run.add_argument("--table", choices=_TABLES, help="print only this table; CSV needs it")
     run.add_argument("--quiet", action="store_true", help="say nothing but what goes wrong")
     return parser
 

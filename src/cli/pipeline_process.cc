@@ -149,8 +149,11 @@ arrow::Status FailureOf(int status, const std::string& error) {
 arrow::Result<ProcessUsage> RunPipelineProcess(const Settings& settings, Goal goal,
                                                const RunContext& context) {
   ARROW_ASSIGN_OR_RAISE(const MemoryFile pipeline, MemoryFile::Write(ToIni(settings)));
-  std::vector<std::string> words = {"coden", goal == Goal::kEmbed ? "embed" : "train",
-                                    pipeline.path(), "--log-format", "json"};
+  std::vector<std::string> words = {
+      "coden", goal == Goal::kEmbed ? "embed" : "train", pipeline.path(), "--log-format",
+      "json",
+      // A form of the suite's tables may not be one of theirs.
+      "--format", "table"};
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());

@@ -1,9 +1,9 @@
 #include "cli/command_internal.h"
+#include "cli/results_internal.h"
 #include "cli/train_module_internal.h"
 #include "coden/pipeline/error.h"
 #include "coden/pipeline/predict_pipeline.h"
 #include "coden/pipeline/run_report.h"
-#include "coden/report/counts_table.h"
 
 namespace coden {
 
@@ -47,13 +47,14 @@ ResultsTable TimesTable(const std::vector<PredictedTime>& times) {
 arrow::Status PredictCommand(const CommandLine& line, const RunContext& context,
                              std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+  const OutputForm form{settings.report.format, line.table};
+  ARROW_RETURN_NOT_OK(CheckRunForm(form));
   ARROW_ASSIGN_OR_RAISE(
       const PredictOutcome outcome,
       PredictPipeline(settings, {line.force, PredictingOfThisBuild()}, context));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, outcome.manifest, context));
-  *output = RenderWithCounts(TimesTable(outcome.times), outcome.manifest,
-                             settings.report.format);
-  return arrow::Status::OK();
+  return RenderWithCounts(TimesTable(outcome.times), outcome.manifest, form)
+      .Value(output);
 }
 
 }  // namespace coden

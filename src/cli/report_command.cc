@@ -60,16 +60,16 @@ arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
                             std::string* output) {
   if (Has(line, kCompare)) return CompareCommand(line, context, output);
   if (Has(line, kOut)) return UsageError("`--out` goes with `report --compare`");
-  if (!line.table.empty())
-    return UsageError("`--table` goes with `report --compare`, which has several");
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
+  const OutputForm form{settings.report.format, line.table};
+  ARROW_RETURN_NOT_OK(CheckRunForm(form));
   if (settings.run.directory.empty()) {
     return UsageError("say which run: set `run.directory` or give its pipeline file");
   }
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const Manifest manifest, LoadRun(*store));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
-  return RunResults(settings, manifest, /*with_scores=*/true).Value(output);
+  return RunResults(settings, manifest, /*with_scores=*/true, form).Value(output);
 }
 
 }  // namespace coden

@@ -1,5 +1,7 @@
 #include "cli/results_internal.h"
 
+#include <utility>
+
 #include <arrow/table.h>
 
 #include "coden/report/counts_table.h"
@@ -11,6 +13,8 @@
 namespace coden {
 
 namespace {
+
+constexpr std::string_view kResults = "results";
 
 // What a run without labels ends with: its parts in place of scores.
 ResultsTable PartsTable(const Manifest& manifest) {
@@ -31,19 +35,32 @@ ResultsTable PartsTable(const Manifest& manifest) {
 
 }  // namespace
 
+arrow::Status CheckRunForm(const OutputForm& form) {
+  constexpr std::string_view kTables[] = {kResults, "input_counts"};
+  return CheckOutputForm(form, kTables);
+}
+
+arrow::Result<std::string> RenderWithCounts(ResultsTable results,
+                                            const Manifest& manifest, OutputForm form) {
+  results.key = kResults;
+  if (form.table.empty() && form.format == TableFormat::kTable) form.table = kResults;
+  const ResultsTable tables[] = {std::move(results), CountsTable(manifest)};
+  return RenderAll(tables, form);
+}
+
 arrow::Result<std::string> RunResults(const Settings& settings, const Manifest& manifest,
-                                      bool with_scores) {
+                                      bool with_scores, const OutputForm& form) {
   const FileRecord* file = manifest.FindFile(RunLayout::kMetrics);
   if (file == nullptr || !with_scores) {
-    return RenderWithCounts(PartsTable(manifest), manifest, settings.report.format);
+    return RenderWithCounts(PartsTable(manifest), manifest, form);
   }
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
   // The settings that trained; those given may be of the next training.
   ARROW_ASSIGN_OR_RAISE(const auto saved, LoadSavedSettings(*store));
-  ARROW_ASSIGN_OR_RAISE(const ResultsTable table,
+  ARROW_ASSIGN_OR_RAISE(ResultsTable table,
                         MicroF1Table(*metrics, saved ? *saved : ShownSettings(settings)));
-  return RenderWithCounts(table, manifest, settings.report.format);
+  return RenderWithCounts(std::move(table), manifest, form);
 }
 
 }  // namespace coden

@@ -49,6 +49,8 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal,
                             const RunContext& own_context, std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   const bool trains = goal == Goal::kTrain || goal == Goal::kAll;
+  const OutputForm form{settings.report.format, line.table};
+  if (goal != Goal::kSchedule) ARROW_RETURN_NOT_OK(CheckRunForm(form));
   if (line.resume && line.force) {
     return UsageError(
         "--resume goes on with a training that --force would throw away: give one of "
@@ -80,7 +82,7 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal,
     if (ranks->rank() > 0) return arrow::Status::OK();
   }
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
-  ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, manifest, trains));
+  ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, manifest, trains, form));
   return arrow::Status::OK();
 }
 

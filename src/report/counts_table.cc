@@ -17,11 +17,4 @@ ResultsTable CountsTable(const Manifest& manifest) {
   return table;
 }
 
-std::string RenderWithCounts(const ResultsTable& table, const Manifest& manifest,
-                             TableFormat format) {
-  if (format != TableFormat::kJson) return Render(table, format);
-  return "{\n\"results\": " + Render(table, format) +
-         ",\n\"input_counts\": " + Render(CountsTable(manifest), format) + "}\n";
-}
-
 }  // namespace coden

@@ -79,6 +79,14 @@ def test_finished_cells_are_known_to_every_suite(suite):
     assert len(accuracy) == 1 and "epochs" not in suite.outcome.stderr
 
 
+def test_csv_is_a_form_of_the_suite_and_not_of_its_cells(coden, inputs, tmp_path):
+    flags = inputs.flags(*SMALL, "--report.format", "csv", "--table", "accuracy")
+    flags += ["--experiment.directory", tmp_path / "experiments"]
+    outcome = coden("experiment", "accuracy", *flags)
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.stdout.startswith("model,") and len(outcome.stdout.splitlines()) == 2
+
+
 def test_another_log_is_measured_anew(suite, inputs):
     first = suite("accuracy")
     inputs["labels"] = inputs["labels"].set_column(

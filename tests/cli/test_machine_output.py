@@ -101,6 +101,10 @@ def test_csv_holds_one_table(coden, ask, inputs, tmp_path):
         ("import", "edges", tmp_path / "e.csv", "--out", tmp_path / "out"): "files, log, columns, "
         "dropped",
         ("report", "--compare", "one", "other"): "runs, stages, settings",
+        **{
+            (command, *flags): "results, input_counts"
+            for command in ("run", "embed", "commit", "train", "predict", "report")
+        },
     }.items():
         outcome = coden(*command, "--format", "csv")
         assert (outcome.code, outcome.stdout) == (USAGE, "")
@@ -111,6 +115,7 @@ def test_csv_holds_one_table(coden, ask, inputs, tmp_path):
         assert (wrong.code, wrong.stdout) == (USAGE, "")
         assert wrong.error == f"there is no such table; `--table` must be one of {names}: 'nosuch'"
     assert not (tmp_path / "out").exists(), "refused before anything is written"
+    assert not inputs.run.exists()
     outcome = coden("plan", *flags, "--format", "csv", "--table", "needs")
     (row,) = csv.DictReader(io.StringIO(outcome.stdout))
     needs = ask("plan", *flags)["needs"]
@@ -121,6 +126,30 @@ def test_csv_holds_one_table(coden, ask, inputs, tmp_path):
     # The setting is as good as the flag, and a command with one table needs no choice.
     assert coden("plan", *flags, "--report.format", "csv").code == USAGE
     assert coden("validate", *flags, "--format", "csv").code == 0
+
+
+def test_results_and_counts_are_tables_of_a_run(coden, ask, inputs):
+    def read(command, table):
+        flags = inputs.flags("--format", "csv", "--table", table)
+        outcome = coden(command, *flags)
+        assert outcome.code == 0, outcome.stderr
+        return list(csv.DictReader(io.StringIO(outcome.stdout)))
+
+    (score, *_) = read("run", "results")
+    assert score["prediction"] == "1" and 0.0 <= float(score["micro_f1"]) <= 1.0
+    for command in ("run", "embed", "train", "predict", "report"):
+        answer = ask(command, *inputs.flags())
+        assert list(answer) == ["results", "input_counts"]
+        for table, rows in answer.items():
+            assert ask(command, *inputs.flags("--table", table)) == rows
+            assert len(read(command, table)) == len(rows)
+        counts = {row["key"]: int(row["count"]) for row in read(command, "input_counts")}
+        assert counts == {row["key"]: row["count"] for row in answer["input_counts"]}
+        # People see the results; what the counts say is a note.
+        flags = inputs.flags("--table", "results")
+        assert coden(command, *inputs.flags()).stdout == coden(command, *flags).stdout
+    table = coden("report", *inputs.flags("--table", "input_counts")).stdout
+    assert table.startswith("Input counts\n") and "rows_read" in table
 
 
 def test_inspect_lists_no_defaults(coden, ask, inputs):

@@ -270,6 +270,10 @@ def test_wrong_usage(drive, monkeypatch, capsys):
         (["--address", "ray://head:10001"], "`--address` must be"),
         (["--run.directory="], "set `run.directory`"),
         (["--run.directory"], "`--run.directory` must have a value"),
+        (
+            ["--format", "csv"],
+            "CSV holds one table; choose one with --table: results, input_counts",
+        ),
     ]:
         assert drive(*flags) == 2 and message in drive.stderr, drive.stderr
     assert coden.ray.main(["run", "nowhere.ini", "--slices", "2"]) == 2
