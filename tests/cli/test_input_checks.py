@@ -209,6 +209,80 @@ def test_counts_do_not_depend_on_threads_slices_or_batches(log):
     assert log.counts(*flags, command="commit") == expected
 
 
+# Counted by hand, of rows from 5 on and before 40: (time, src, dst, op).
+AFTER = [(time, 1, 2, 1) for time in (40, 40, 41, 42, 43, 50)]
+DELETIONS = [
+    (4, 3, 4, 1),  # before
+    (5, 1, 2, 1),
+    (6, 2, 1, 1),  # repeated
+    (7, 3, 3, 1),  # self loop
+    (8, 2, 3, 1),
+    (9, 3, 4, -1),  # absent: it was inserted before the first row that is read
+    (10, 2, 3, -1),
+    (11, 3, 2, -1),  # absent: deleted by the row above
+    (12, 2, 3, 1),  # inserted again
+    (13, 4, 4, -1),  # self loop
+    (14, 1, 4, -1),  # absent
+    (15, 1, 2, 1),  # repeated
+    (15, 2, 1, 1),  # repeated
+    (16, 3, 2, 1),  # repeated
+    *AFTER,
+]
+WINDOW = [
+    (3, 1, 2, 1),  # before
+    (4, 3, 4, 1),  # before
+    (5, 7, 8, 1),
+    (5, 1, 2, 1),
+    (6, 2, 1, 1),  # repeated; the window of the edge begins anew
+    (12, 3, 1, 1),
+    (14, 1, 3, 1),  # repeated
+    (17, 4, 5, 1),  # 7-8 expired at 15, 1-2 at 16
+    (18, 4, 4, 1),  # self loop
+    (26, 5, 6, 1),  # 1-3 expired at 24
+    (27, 4, 5, 1),  # 4-5 has just expired: inserted, not repeated
+    (28, 5, 4, 1),  # repeated
+    *AFTER,
+]
+COUNTED = {
+    "deletions": (
+        DELETIONS,
+        ["--graph.events", "signed", "--graph.lenient", "true"],
+        {"rows_read": 13, "rows_before": 1, "self_loops": 2, "repeated_edges": 4}
+        | {"absent_deletions": 3, "expired_edges": 0},
+    ),
+    "window": (
+        WINDOW,
+        ["--graph.window", "10"],
+        {"rows_read": 10, "rows_before": 2, "self_loops": 1, "repeated_edges": 3}
+        | {"absent_deletions": 0, "expired_edges": 4},
+    ),
+}
+TEXTS = {
+    "rows_read": "rows of the edge log: read",
+    "rows_before": "rows before `input.from`: not read",
+    "rows_after": "rows from `input.until` on: not read",
+    "self_loops": "self loops: dropped (`graph.self_loops` keeps them)",
+    "repeated_edges": "rows repeat an edge that is there: ignored",
+    "absent_deletions": "deletions of an absent edge: skipped (`graph.lenient`)",
+    "expired_edges": "edges expired (`graph.window`)",
+}
+
+
+@pytest.mark.parametrize("case", COUNTED)
+def test_counts_are_those_of_a_count_by_hand(log, case):
+    rows, flags, expected = COUNTED[case]
+    expected = expected | {"rows_after": 6, "rows_late": 0, "rows_unused": 0}
+    times, src, dst, op = map(list, zip(*rows, strict=True))
+    log.write("a", times, src=src, dst=dst, op=pa.array(op, "int8"))
+    flags = [*flags, "--input.from", "5", "--input.until", "40", "--partition.predictions", "3"]
+    assert log.counts(*flags) == expected
+    manifest = json.loads(max(log.run.glob("_coden/manifest-*.json")).read_text())
+    assert [part["counts"] for part in manifest["parts"] if part["counts"]] == [expected]
+    page = (log.run / "report.html").read_text()
+    for key, text in TEXTS.items():
+        assert f'<th scope="row">{text}</th><td>{expected[key]}</td>' in page, key
+
+
 def test_a_deletion_is_named_by_its_file_and_row(log):
     log.write("a", np.arange(20), op=np.ones(20, "int8"))
     log.write("b", np.arange(20, 26), op=np.array([1, 1, 1, 1, 1, -1], "int8"))
