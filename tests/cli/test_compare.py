@@ -41,6 +41,33 @@ def test_tables_and_page(coden, runs, tmp_path):
     assert page.read_bytes() == before
 
 
+def test_runs_that_cannot_be_compared_are_a_warning(coden, inputs, tmp_path):
+    made = {}
+    for name, protocol in [("each", "each"), ("again", "each"), ("shared", "shared")]:
+        made[name] = inputs.run = tmp_path / name
+        flags = ["--train.protocol", protocol, "--train.hidden", "4", "--quiet"]
+        outcome = coden("run", *inputs.flags(*flags, "--partition.predictions", "3"))
+        assert outcome.code == 0, outcome.stderr
+    page = tmp_path / "page.html"
+    text = (
+        "the runs have different protocols (`train.protocol`), so their scores cannot be "
+        "compared: `shared` learns from later times than it predicts"
+    )
+    for other, warnings in [("again", []), ("shared", [text])]:
+        pair = [made["each"], made[other]]
+        outcome = coden("report", "--compare", *pair, "--out", page, "--format", "json")
+        assert outcome.code == 0, outcome.stderr
+        said = [line.partition(" warning: ")[2] for line in outcome.stderr.splitlines()]
+        assert [line for line in said if line] == warnings
+        assert (text in page.read_text()) == bool(warnings)
+        first, second = json.loads(outcome.stdout)["runs"]
+        assert (first["protocol"], second["protocol"]) == ("each", other.replace("again", "each"))
+        for row in (first, second):
+            assert row["model"] == "coden" and row["control"] and row["training_runs"] == 1
+            gain = row["micro_f1"] - row["control_micro_f1"]
+            assert row["gain"] == pytest.approx(gain)
+
+
 @pytest.mark.parametrize("flags", [[], ["--out", "mine.txt"]], ids=["default", "named"])
 def test_a_file_of_the_user_is_not_replaced(coden, runs, tmp_path, flags):
     page = tmp_path / (flags[1] if flags else "compare.html")

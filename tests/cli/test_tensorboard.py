@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -28,6 +29,8 @@ def numbers(points):
 
 
 def test_epochs_and_metrics_are_there_with_their_numbers(coden, inputs):
+    times = pa.array([0] * 50)  # with times, so that a node has a last known label
+    inputs["labels"] = inputs["labels"].append_column("time", times)
     flags = inputs.flags("--train.runs", "2", "--train.hidden", "8", "--partition.predictions", "3")
     flags += ["--train.protocol", "shared"]  # one curve a run
     assert coden("run", *flags).code == 0
@@ -45,6 +48,11 @@ def test_epochs_and_metrics_are_there_with_their_numbers(coden, inputs):
         assert steps(found["test/micro_f1"]) == [row["prediction"] for row in tests]
         scores = [row["micro_f1"] for row in tests]
         assert numbers(found["test/micro_f1"]) == pytest.approx(scores)
+        for control in ("majority", "propagation", "last_label"):
+            points = found[f"test/{control}_micro_f1"]
+            assert steps(points) == [row["prediction"] for row in tests]
+            known = [row[f"{control}_micro_f1"] for row in tests]
+            assert numbers(points) == pytest.approx(known)
         assert "test/dirichlet_energy" not in found  # it was not measured
         times = [point[2] for point in found["train/loss"]]
         apart = epochs[1]["seconds"]

@@ -33,6 +33,10 @@ TEST(HtmlReport, HoldsEverySection) {
                            "7 min 11 s",
                            "λ = 0.1",
                            "112 self loops were dropped.",
+                           "coden on embedding, label columns (4 folds), averages; "
+                           "protocol each; 3 seeds, 7 to 9; split 0.7/0.1/0.2 by time",
+                           "gain over label propagation",
+                           "best control: label propagation",
                            "prefers-color-scheme",
                            "mean of 3 runs",
                            "<details>",

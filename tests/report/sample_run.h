@@ -187,7 +187,9 @@ inline ReportInputs Report() {
       "[run]\ndirectory = out/citations\nseed = 7\nthreads = 0\n\n"
       "[input]\nedges = data/citations/edges.parquet\nfeatures = \nlabels = l.parquet\n\n"
       "[sample]\nbound = relative\nlambda = 0.1\nmax_per_interval = 0\n\n"
-      "[embed]\nalpha = 0.2\nepsilon = 1e-07\npropagation = mass\n");
+      "[embed]\nalpha = 0.2\nepsilon = 1e-07\npropagation = mass\n\n"
+      "[train]\nmodel = coden\ninputs = embedding\naverages = 0.5\nlabel_columns = 4\n"
+      "protocol = each\nsplit = 0.7/0.1/0.2\nsplit_by = time\nruns = 3\n");
   inputs.stages = {{"read", "236,894 rows", "236,894 events", 0.31, 41'000'000},
                    {"partition", "236,894 events", "26 batches", 0.02},
                    {"sample", "26 batches", "147 snapshots", 0.14},
