@@ -13,6 +13,7 @@ import pytest
 NUM_NODES = 240
 NUM_EVENTS = 2400
 SMALL = ["--train.hidden", "16", "--train.batch", "64", "--train.epochs", "5"]
+UPDATES = ["--train.inputs", "embedding,features"]
 LABELS = ["--train.label_columns", "3", "--train.label_windows", "0,800"]
 
 
@@ -31,6 +32,25 @@ class Case:
             self.dst[edge] = random.choice(members[self.labels[self.src[edge]]])
         self.features = random.standard_normal((NUM_NODES, 6)).astype(np.float32)
         self.label_times = None
+        self.update_times = self.update_nodes = self.updates = None
+
+    def add_updates(self):
+        """Features change while the log goes on, also at prediction times and right after."""
+        random = np.random.default_rng(6)
+        times = random.integers(0, NUM_EVENTS, 2000)
+        around = [600 * k + offset for k in (1, 2, 3) for offset in (-1, 0, 1)]
+        self.update_times = np.sort(np.append(times, around * 20))
+        self.update_nodes = random.integers(0, NUM_NODES, len(self.update_times))
+        self.updates = random.standard_normal((len(self.update_times), 6)).astype(np.float32)
+
+    def change_edges(self, after):
+        """Later edges lead elsewhere."""
+        later = np.random.default_rng(8).permutation(self.dst[after + 1 :])
+        self.dst[after + 1 :] = later
+
+    def change_updates(self, after):
+        """Later features are others."""
+        self.updates[self.update_times > after] *= -5
 
     def flags(self, name, *more, events=NUM_EVENTS, interval="600"):
         folder = self.folder / name
@@ -44,6 +64,12 @@ class Case:
             table["time"] = self.label_times
         table = pa.table(table).filter(pa.array(self.labels >= 0))
         pq.write_table(table, folder / "y.parquet")
+        if self.updates is not None:
+            there = self.update_times < events
+            updates = {"node": self.update_nodes[there], "time": self.update_times[there]}
+            updates["x"] = list(self.updates[there])
+            pq.write_table(pa.table(updates), folder / "u.parquet")
+            more = ["--input.feature_updates", folder / "u.parquet", *more]
         return [
             *["--input.edges", folder / "e.parquet", "--input.features", folder / "x.parquet"],
             *["--input.labels", folder / "y.parquet", "--run.directory", folder / "run"],
@@ -69,18 +95,25 @@ def until(predictions, time):
     return found
 
 
-@pytest.mark.parametrize("flags", [[], LABELS], ids=["embeddings", "label columns"])
+@pytest.mark.parametrize(
+    "flags", [[], LABELS, UPDATES], ids=["embeddings", "label columns", "feature updates"]
+)
 def test_the_future_changes_no_earlier_prediction(coden, tmp_path, flags):
     case = Case(tmp_path)
-    before = case.predictions(coden, "before", *flags)
+    changes = [case.change_edges]
+    if flags is UPDATES:
+        case.add_updates()
+        changes.insert(0, case.change_updates)
+    latest = before = case.predictions(coden, "before", *flags)
     times = sorted({time for time, _ in before})
     assert len(times) == 3
-    # Later edges lead elsewhere.
-    case.dst[times[1] + 1 :] = np.random.default_rng(8).permutation(case.dst[times[1] + 1 :])
-    after = case.predictions(coden, "after", *flags)
-    assert until(after, times[1]) == until(before, times[1])
-    assert after != before
-    # There are no later edges.
+    for change in changes:
+        change(after=times[1])
+        after = case.predictions(coden, change.__name__, *flags)
+        assert until(after, times[1]) == until(before, times[1])
+        assert after != latest
+        latest = after
+    # There is nothing later.
     short = case.predictions(coden, "short", *flags, events=times[1] + 1)
     assert short == until(before, times[1])
 
