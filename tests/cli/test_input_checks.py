@@ -168,10 +168,28 @@ def test_late_rows_have_a_way_out(log):
 
 
 def test_every_command_drops_late_rows(log):
-    log.write("a", [*range(100), 40, *range(100, 150)])
+    times = np.array([*range(100), 40, *range(100, 150)])
+    kept = np.arange(len(times)) != 100
+    # An edge that no other row has.
+    src, dst = np.arange(len(times)) % 7 * kept, np.arange(len(times)) % 5 + 7
+    dst[~kept] = 1
+    log.write("a", times, src=src, dst=dst)
+    labels = pa.table({"node": np.arange(12), "label": np.arange(12) % 2})
+    pq.write_table(labels, log.folder / "labels.parquet")
+    training = ["--input.labels", log.folder / "labels.parquet", "--train.energy", "true"]
+    training += ["--train.label_columns", "2", "--train.label_windows", "0,40"]
+    training += ["--train.epochs", "2", "--train.hidden", "4", "--train.split", "0.4/0.2/0.4"]
     for command in ["plan", "schedule", "embed", "run", "validate"]:
-        outcome = log.call(command, *DROP)
+        outcome = log.call(command, *DROP, *training)
         assert outcome.code == 0, (command, outcome.stderr)
+    # Embedding, label columns, training and energy are those of the log without the row.
+    trained, log.run = log.run, log.folder / "sorted"
+    log.write("a", times[kept], src=src[kept], dst=dst[kept])
+    assert log.counts(*training, command="run")["rows_late"] == 0
+    for name in ["predictions.parquet", "metrics.parquet"]:
+        assert (trained / name).read_bytes() == (log.run / name).read_bytes(), name
+    energy = pq.read_table(trained / "metrics.parquet")["dirichlet_energy"]
+    assert energy.null_count == 0 and len(energy) > 1
 
 
 def test_predict_drops_late_rows(coden, inputs):
