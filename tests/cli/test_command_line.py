@@ -245,6 +245,7 @@ def test_an_epoch_is_shown_with_its_loss_after_a_few_seconds(coden, inputs):
 
 
 SCRIPTS = [
+    "examples/from_csv.sh",
     "examples/quickstart.sh",
     "tests/fuzz/run.sh",
     "tests/property/run.sh",
