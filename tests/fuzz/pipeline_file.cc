@@ -13,7 +13,8 @@ namespace coden::fuzz {
 namespace {
 
 arrow::Status Read(const Scratch& scratch, std::string_view text, Settings* settings) {
-  return ReadPipelineFile(scratch.Write("pipeline.ini", text), settings);
+  SettingPlaces places;
+  return ReadPipelineFile(scratch.Write("pipeline.ini", text), settings, &places);
 }
 
 }  // namespace
