@@ -147,6 +147,11 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
       settings.run.memory_limit == 0 && SnapshotCache::Applies(settings.snapshot)) {
     cache.emplace(labels.nodes, MemoryLimit(settings) / 4);
   }
+  if (request.force) {
+    Manifest replaced = manifest;
+    if (request.goal == Goal::kTrain) replaced.Drop(kEmbedPart);
+    ARROW_RETURN_NOT_OK(KeepChangedFiles(*store, replaced.parts, context));
+  }
   if (request.goal == Goal::kTrain) {
     ARROW_RETURN_NOT_OK(
         CheckSnapshots(*store, settings, prints, manifest.Find(kEmbedPart)));

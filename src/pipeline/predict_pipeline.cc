@@ -19,6 +19,7 @@
 #include "coden/store/run_lock.h"
 #include "coden/version.h"
 #include "pipeline/embed_part_internal.h"
+#include "pipeline/run_setup_internal.h"
 
 namespace coden {
 
@@ -61,6 +62,10 @@ class PredictPart {
         settings_, /*rebuild=*/false, prints_, *store_, &manifest_, context_)));
     const double embed_seconds = SecondsSince(start_);
 
+    if (const PartRecord* replaced = manifest_.Find(kPredictPart);
+        request_.force && replaced != nullptr) {
+      ARROW_RETURN_NOT_OK(KeepChangedFiles(*store_, {*replaced}, context_));
+    }
     const PartRecord* found = request_.force ? nullptr : manifest_.Find(kPredictPart);
     const PartRecord earlier = found == nullptr ? PartRecord{} : *found;
     if (found != nullptr) ARROW_RETURN_NOT_OK(CheckFiles(*store_, earlier));

@@ -4,6 +4,8 @@
 #include <tbb/global_control.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <arrow/result.h>
 #include <arrow/util/thread_pool.h>
@@ -11,6 +13,7 @@
 #include "coden/pipeline/pipeline.h"
 #include "coden/pipeline/resources.h"
 #include "coden/pipeline/settings.h"
+#include "coden/store/commit.h"
 
 namespace coden {
 
@@ -40,6 +43,23 @@ inline Settings WithoutIdleLabels(Settings settings, Goal goal) {
     settings.input.split.clear();
   }
   return settings;
+}
+
+/// Before `parts` are made anew with --force: a file of theirs that is not what was
+/// written is kept, for it may be the user's.
+inline arrow::Status KeepChangedFiles(RunStore& store,
+                                      const std::vector<PartRecord>& parts,
+                                      const RunContext& context) {
+  std::vector<FileRecord> files;
+  for (const PartRecord& part : parts)
+    files.insert(files.end(), part.files.begin(), part.files.end());
+  ARROW_ASSIGN_OR_RAISE(const std::string folder, SetChangedFilesAside(store, files));
+  if (!folder.empty()) {
+    context.progress->Warn("files that are not what the run wrote are kept in '" +
+                           store.Show(folder) +
+                           "'; remove the folder where nobody needs them");
+  }
+  return arrow::Status::OK();
 }
 
 }  // namespace coden

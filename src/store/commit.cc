@@ -84,6 +84,24 @@ bool IsSnapshotToCome(const RunStore& store, const Manifest& manifest,
   return plan != nullptr && number && *number < plan->rows;
 }
 
+// Move these files to a folder that is free. Returns it; empty where there are none.
+arrow::Result<std::string> SetAside(RunStore& store,
+                                    const std::vector<std::string>& names) {
+  if (names.empty()) return std::string();
+  std::string folder;
+  for (int number = 1;; ++number) {
+    folder = RunLayout::Unnamed(number);
+    ARROW_ASSIGN_OR_RAISE(const auto taken, store.List(folder));
+    if (taken.empty()) break;
+  }
+  for (const std::string& name : names) {
+    std::string kept = folder + "/";
+    kept += name;
+    ARROW_RETURN_NOT_OK(store.Move(name, kept));
+  }
+  return folder;
+}
+
 }  // namespace
 
 arrow::Result<std::string> FileProblem(const RunStore& store, const FileRecord& record) {
@@ -177,19 +195,17 @@ arrow::Status Recover(RunStore& store, Manifest* manifest) {
 arrow::Result<std::string> SetUnnamedOutputsAside(RunStore& store,
                                                   const Manifest& manifest) {
   ARROW_ASSIGN_OR_RAISE(const auto names, UnnamedOutputs(store, manifest));
-  if (names.empty()) return std::string();
-  std::string folder;
-  for (int number = 1;; ++number) {
-    folder = RunLayout::Unnamed(number);
-    ARROW_ASSIGN_OR_RAISE(const auto taken, store.List(folder));
-    if (taken.empty()) break;
+  return SetAside(store, names);
+}
+
+arrow::Result<std::string> SetChangedFilesAside(RunStore& store,
+                                                std::span<const FileRecord> files) {
+  std::vector<std::string> names;
+  for (const FileRecord& file : files) {
+    ARROW_ASSIGN_OR_RAISE(const auto size, store.Size(file.path));
+    if (size && *size != file.size) names.push_back(file.path);
   }
-  for (const std::string& name : names) {
-    std::string kept = folder + "/";
-    kept += name;
-    ARROW_RETURN_NOT_OK(store.Move(name, kept));
-  }
-  return folder;
+  return SetAside(store, names);
 }
 
 arrow::Status CheckFiles(const RunStore& store, const PartRecord& part) {

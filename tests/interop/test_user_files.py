@@ -12,7 +12,7 @@ from small_run import PROGRAM, subprocess
 from table import snippet
 
 NODES = 40
-USAGE = 2
+USAGE, CORRUPTION = 2, 5
 
 
 class Case:
@@ -120,6 +120,20 @@ def test_a_file_with_the_name_of_one_of_the_run_is_not_replaced(tmp_path):
         assert "predictions.parquet" in case.user_files()
     (case.run / "predictions.parquet").unlink()
     case.call("run")
+
+
+@pytest.mark.parametrize("command", ["run", "embed", "train"])
+def test_a_rebuild_keeps_what_took_the_place_of_a_file_of_the_run(tmp_path, command):
+    case = Case(tmp_path)
+    case.call("run")
+    (case.run / "predictions.parquet").write_text("of the user")
+    said = case.call("run", code=CORRUPTION)
+    assert "predictions.parquet" in said and "--force" in said
+    said = case.call(command, "--force")
+    kept = case.run / "unnamed-1" / "predictions.parquet"
+    assert f"are kept in '{kept.parent}'" in said
+    assert kept.read_text() == "of the user" and len([*kept.parent.rglob("*")]) == 1
+    assert case.call("run").count("unnamed") == 0
 
 
 def test_a_damaged_manifest_costs_no_file(tmp_path):

@@ -226,6 +226,20 @@ TEST_F(CommitTest, AFileThatTookThePlaceOfOneOfTheRunStays) {
   EXPECT_EQ(Text("forecast.parquet"), "of the user");
 }
 
+TEST_F(CommitTest, ARebuildSetsSuchAFileAside) {
+  CommitFiles({{"schedule.parquet", "one"}, {"forecast.parquet", "of the run"}});
+  EXPECT_EQ(SetChangedFilesAside(*store_, manifest_.AllFiles()).ValueOrDie(), "");
+  folder_.Write("run/forecast.parquet", "of the user");
+  EXPECT_EQ(SetChangedFilesAside(*store_, manifest_.AllFiles()).ValueOrDie(),
+            "unnamed-1");
+  EXPECT_EQ(Files(), (Names{"schedule.parquet", "unnamed-1/forecast.parquet"}));
+  EXPECT_EQ(Text("unnamed-1/forecast.parquet"), "of the user");
+  // One that is missing is none of the user's.
+  EXPECT_EQ(SetChangedFilesAside(*store_, manifest_.AllFiles()).ValueOrDie(), "");
+  CommitFiles({{"schedule.parquet", "two"}});
+  EXPECT_EQ(Files(), (Names{"schedule.parquet", "unnamed-1/forecast.parquet"}));
+}
+
 TEST_F(CommitTest, NoFileOfTheUserIsReplaced) {
   CommitFiles({{"schedule.parquet", "one"}});
   folder_.Write("run/trainings/coden-1/metrics.parquet", "of the user");

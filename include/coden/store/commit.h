@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,11 @@ arrow::Result<std::vector<std::string>> UnnamedOutputs(const RunStore& store,
 /// files from others.
 arrow::Result<std::string> SetUnnamedOutputsAside(RunStore& store,
                                                   const Manifest& manifest);
+
+/// Move those of `files` that have another size than was written to a folder of their own
+/// in the same way, before they are made anew: they may be damaged, or the user's.
+arrow::Result<std::string> SetChangedFilesAside(RunStore& store,
+                                                std::span<const FileRecord> files);
 
 /// Remove what was staged and never committed; `manifest` is the newest, or an empty one
 /// with its number. The caller holds the run's lock.
