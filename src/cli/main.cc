@@ -72,7 +72,7 @@ arrow::Status RunTool(const std::vector<std::string>& arguments,
   RunContext context{console->get()};
   ARROW_ASSIGN_OR_RAISE(context.stop, StopOnSignals());
   std::string output;
-  const arrow::Status status =
+  arrow::Status status =
       WithPlaceOfSetting(command.run(line, context, &output), *line.places);
   ARROW_RETURN_NOT_OK(Print(output));
   return status;
