@@ -83,6 +83,7 @@ TEST_F(TrainingNeedsTest, SnapshotsAreKeptWithoutALimitOnly) {
 }
 
 TEST_F(TrainingNeedsTest, HistoriesGoToAFileWhereTheyDoNotFit) {
+  classes_ = 1;  // label propagation has no parts that it could be taken in instead
   const TrainingNeeds all = Needs();
   EXPECT_EQ(all.held_snapshots, 0);
   EXPECT_EQ(all.temporary_bytes, 0);
