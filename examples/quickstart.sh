@@ -34,7 +34,7 @@ echo "== Build ==" >&2
 bash tools/build.sh --program
 
 echo "== Generate a data set ==" >&2
-build/coden generate sbm --out build/quickstart/data --quiet
+build/coden generate sbm --out build/quickstart/data --force --quiet
 
 echo "== Without history: the current snapshot alone (coden-s) ==" >&2
 build/coden run pipelines/quickstart.ini --train.model coden-s --force "${settings[@]}"

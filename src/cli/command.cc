@@ -101,7 +101,7 @@ std::vector<Command> AllCommands() {
        "generate a synthetic edge log, features and labels",
        GenerateFlags(),
        GenerateCommand,
-       {"format"}},
+       {"force", "format"}},
       {"verify",
        "RUN",
        "check every committed file against its checksum",

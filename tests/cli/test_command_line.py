@@ -80,7 +80,11 @@ def test_flags_are_refused_where_they_mean_nothing(coden):
     commands = re.findall(r"^  ([a-z]+) ", coden("--help").stdout, re.MULTILINE)
     helps = {name: coden(name, "--help").stdout for name in commands}
     for flag, value, expected in [
-        ("force", [], {"init", "run", "embed", "schedule", "train", "predict", "import"}),
+        (
+            "force",
+            [],
+            {"init", "run", "embed", "schedule", "train", "predict", "generate", "import"},
+        ),
         ("resume", [], {"run", "train"}),
         ("format", ["json"], set(COMMANDS) - {"init", "schedule"}),
         ("table", ["needs"], set(COMMANDS) - NO_TABLE),

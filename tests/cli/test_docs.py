@@ -246,7 +246,7 @@ def for_small_data(line):
         found += ["--run.directory", f"runs/{zlib.crc32(line.encode())}"]
     if command == "init":
         found = ["made.ini" if word == "made" else word for word in found]
-    if command in ("import", "init"):
+    if command in ("import", "init", "generate") and "--force" not in found:
         found += ["--force"]
     if command in ("import", "generate") and "--out" not in found and "--help" not in found:
         found += ["--out", "made"]

@@ -90,7 +90,7 @@ def generate(folder, scale, edges, features):
     data = folder / f"rmat-{scale}-{edges}-{features}"
     if not (data / "features.parquet").exists():
         sizes = ["--scale", scale, "--edges", edges, "--features", features]
-        command = [PROGRAM, "generate", "rmat", "--out", data, *sizes, "--quiet"]
+        command = [PROGRAM, "generate", "rmat", "--out", data, *sizes, "--force", "--quiet"]
         subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
     return data
 
