@@ -4,6 +4,7 @@
 
 #include <arrow/table.h>
 
+#include "coden/pipeline/run_report.h"
 #include "coden/report/counts_table.h"
 #include "coden/report/micro_f1_table.h"
 #include "coden/store/parquet_file.h"
@@ -25,7 +26,8 @@ ResultsTable PartsTable(const Manifest& manifest) {
                    {"given", "gives"},
                    {"seconds", "seconds", ColumnType::kReal, /*digits=*/2}};
   for (const PartRecord& part : manifest.parts) {
-    if (part.name != kEmbedPart && !part.complete) continue;  // of before rows were added
+    // A training or forecast that predates the latest rows is left out.
+    if (part.name != kEmbedPart && !part.complete) continue;
     for (const StageFigure& figure : part.figures) {
       table.rows.push_back({figure.name, figure.taken, figure.given, figure.seconds});
     }
@@ -33,10 +35,19 @@ ResultsTable PartsTable(const Manifest& manifest) {
   return table;
 }
 
+ResultsTable NotesTable(const Manifest& manifest) {
+  ResultsTable table;
+  table.key = "notes";
+  table.title = "Notes";
+  table.columns = {{"note", "note"}};
+  for (std::string& note : RunNotes(manifest)) table.rows.push_back({std::move(note)});
+  return table;
+}
+
 }  // namespace
 
 arrow::Status CheckRunForm(const OutputForm& form) {
-  constexpr std::string_view kTables[] = {kResults, "input_counts"};
+  constexpr std::string_view kTables[] = {kResults, "input_counts", "notes"};
   return CheckOutputForm(form, kTables);
 }
 
@@ -44,7 +55,8 @@ arrow::Result<std::string> RenderWithCounts(ResultsTable results,
                                             const Manifest& manifest, OutputForm form) {
   results.key = kResults;
   if (form.table.empty() && form.format == TableFormat::kTable) form.table = kResults;
-  const ResultsTable tables[] = {std::move(results), CountsTable(manifest)};
+  const ResultsTable tables[] = {std::move(results), CountsTable(manifest),
+                                 NotesTable(manifest)};
   return RenderAll(tables, form);
 }
 
@@ -56,10 +68,10 @@ arrow::Result<std::string> RunResults(const Settings& settings, const Manifest& 
   }
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const auto metrics, ReadParquetFile(*store, *file));
-  // The settings that trained; those given may be of the next training.
-  ARROW_ASSIGN_OR_RAISE(const auto saved, LoadSavedSettings(*store));
-  ARROW_ASSIGN_OR_RAISE(ResultsTable table,
-                        MicroF1Table(*metrics, saved ? *saved : ShownSettings(settings)));
+  ARROW_ASSIGN_OR_RAISE(const auto shown,
+                        SettingsOfRun(*store, manifest, ShownSettings(settings)));
+  ARROW_ASSIGN_OR_RAISE(ResultsTable table, MicroF1Table(*metrics, shown));
+  if (ModelPredatesRows(manifest)) table.title += "\n" + std::string(kModelPredatesRows);
   return RenderWithCounts(std::move(table), manifest, form);
 }
 

@@ -14,8 +14,8 @@ namespace coden {
 /// Check, before long work, that a command on a run can print its tables in this form.
 arrow::Status CheckRunForm(const OutputForm& form);
 
-/// The tables of a command on a run: `results`, and the `input_counts` of the run. People
-/// see the results alone where they ask for neither: what the counts say is a note.
+/// The tables of a command on a run: `results`, and the `input_counts` and `notes` of the
+/// run. People see the results alone where they ask for no table: the log has the notes.
 arrow::Result<std::string> RenderWithCounts(ResultsTable results,
                                             const Manifest& manifest, OutputForm form);
 

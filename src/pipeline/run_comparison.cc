@@ -44,8 +44,7 @@ void NameRuns(std::vector<RunSummary>& runs, const std::vector<std::string>& sho
 
 arrow::Result<RunSummary> Summarize(const RunStore& store, const Manifest& manifest) {
   RunSummary run;
-  ARROW_ASSIGN_OR_RAISE(auto settings, LoadSavedSettings(store));
-  if (settings) run.settings = *std::move(settings);
+  ARROW_ASSIGN_OR_RAISE(run.settings, SettingsOfRun(store, manifest));
   for (const PartRecord& part : manifest.parts) {
     run.stages.insert(run.stages.end(), part.figures.begin(), part.figures.end());
   }

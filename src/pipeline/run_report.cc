@@ -19,6 +19,22 @@
 
 namespace coden {
 
+bool ModelPredatesRows(const Manifest& manifest) {
+  const PartRecord* trained = manifest.Find(kTrainPart);
+  return trained != nullptr && !trained->complete;
+}
+
+std::vector<std::string> RunNotes(const Manifest& manifest) {
+  std::vector<std::string> notes;
+  for (const PartRecord& part : manifest.parts)
+    notes.insert(notes.end(), part.notes.begin(), part.notes.end());
+  if (ModelPredatesRows(manifest)) {
+    notes.push_back(std::string(kModelPredatesRows) +
+                    " `coden run` trains it on all rows.");
+  }
+  return notes;
+}
+
 arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
                              const RunContext& context) {
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
@@ -30,8 +46,8 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   inputs.title = "coden: " + store->Show();
   // The settings that made the files, which need not be those of this call. A run that
   // was interrupted has none yet.
-  ARROW_ASSIGN_OR_RAISE(auto saved_settings, LoadSavedSettings(*store));
-  inputs.settings = saved_settings ? *std::move(saved_settings) : ShownSettings(settings);
+  ARROW_ASSIGN_OR_RAISE(inputs.settings,
+                        SettingsOfRun(*store, manifest, ShownSettings(settings)));
   const ResultsTable counts = CountsTable(manifest);
   for (const auto& row : counts.rows) {
     inputs.counts.push_back(
@@ -39,12 +55,8 @@ arrow::Status WriteRunReport(const Settings& settings, const Manifest& manifest,
   }
   for (const PartRecord& part : manifest.parts) {
     inputs.stages.insert(inputs.stages.end(), part.figures.begin(), part.figures.end());
-    inputs.notes.insert(inputs.notes.end(), part.notes.begin(), part.notes.end());
-    if (part.name == kTrainPart && !part.complete) {
-      inputs.notes.push_back(
-          "the training is of before rows were added; `coden run` trains anew");
-    }
   }
+  inputs.notes = RunNotes(manifest);
   for (const auto& [name, key] :
        {std::pair{"edges", "edges"}, std::pair{"features", "features"},
         std::pair{"feature updates", "feature_updates"}, std::pair{"labels", "labels"},

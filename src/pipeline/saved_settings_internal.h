@@ -6,6 +6,7 @@
 #include <arrow/result.h>
 
 #include "coden/pipeline/settings.h"
+#include "coden/store/manifest.h"
 #include "coden/store/run_store.h"
 
 namespace coden {
@@ -18,6 +19,13 @@ arrow::Status SaveSettings(RunStore& store, const Settings& settings);
 /// and a corruption error where they are damaged.
 arrow::Result<std::optional<std::vector<IniSection>>> LoadSavedSettings(
     const RunStore& store);
+
+/// The settings behind the files of a run: those that SaveSettings wrote, or `otherwise`
+/// where there are none, and those of its training in the place of settings that a later
+/// call has changed.
+arrow::Result<std::vector<IniSection>> SettingsOfRun(
+    const RunStore& store, const Manifest& manifest,
+    std::vector<IniSection> otherwise = {});
 
 /// Every setting with its value, without credentials.
 std::vector<IniSection> ShownSettings(const Settings& settings);

@@ -111,7 +111,7 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
       ++files;
       bytes += file.size;
     }
-    // A model and its predictions may be of before rows were added; nothing is missing.
+    // A model and its predictions may predate the latest rows; nothing is missing.
     const bool follows = part.name == kTrainPart || part.name == kPredictPart;
     complete = complete && (part.complete || follows);
     trained_before = trained_before || (part.name == kTrainPart && !part.complete);
@@ -123,7 +123,7 @@ arrow::Result<Tables> InspectRun(const std::string& directory) {
   facts.Add("commits", "commits", static_cast<std::int64_t>(manifest.number));
   facts.Add("complete", complete ? "complete" : "complete (run it again to finish it)",
             complete);
-  facts.Add("model_is_older", "the model predates the last rows", trained_before);
+  facts.Add("model_is_older", "the model predates the latest rows", trained_before);
   facts.Add("files", "files", files);
   facts.Add("bytes", "bytes", bytes);
   if (const FileRecord* schedule = manifest.FindFile(RunLayout::kSchedule)) {

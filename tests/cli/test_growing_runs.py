@@ -133,11 +133,11 @@ def test_results_of_an_earlier_training_are_not_shown_for_a_longer_run(coden, in
     write(folder, parts, "c")
     embedded = coden("embed", *grown(inputs, folder))
     assert embedded.code == 0 and "Micro-F1" not in embedded.stdout
-    assert "trains anew" in (inputs.run / "report.html").read_text()
+    assert "The model predates the latest rows." in (inputs.run / "report.html").read_text()
     facts = json.loads(coden("inspect", inputs.run, "--format", "json").stdout)["run"]
     assert facts["model_is_older"] is True
     assert "Micro-F1" in coden("run", *grown(inputs, folder)).stdout
-    assert "trains anew" not in (inputs.run / "report.html").read_text()
+    assert "The model predates" not in (inputs.run / "report.html").read_text()
 
 
 def test_embedding_does_not_need_the_labels(coden, inputs):

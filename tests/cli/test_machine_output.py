@@ -102,7 +102,7 @@ def test_csv_holds_one_table(coden, ask, inputs, tmp_path):
         "dropped",
         ("report", "--compare", "one", "other"): "runs, stages, settings",
         **{
-            (command, *flags): "results, input_counts"
+            (command, *flags): "results, input_counts, notes"
             for command in ("run", "embed", "commit", "train", "predict", "report")
         },
     }.items():
@@ -139,7 +139,7 @@ def test_results_and_counts_are_tables_of_a_run(coden, ask, inputs):
     assert score["prediction"] == "1" and 0.0 <= float(score["micro_f1"]) <= 1.0
     for command in ("run", "embed", "train", "predict", "report"):
         answer = ask(command, *inputs.flags())
-        assert list(answer) == ["results", "input_counts"]
+        assert list(answer) == ["results", "input_counts", "notes"]
         for table, rows in answer.items():
             assert ask(command, *inputs.flags("--table", table)) == rows
             assert len(read(command, table)) == len(rows)
