@@ -31,7 +31,7 @@ PATHS = (
     *("run.directory", "input.edges", "input.features", "input.feature_updates"),
     *("input.labels", "input.split"),
 )
-_TABLES = ["results", "input_counts", "notes"]
+_TABLES = ["stages", "input_counts", "notes"]
 _SETTING = re.compile(r"--([a-z_]+\.[a-z_0-9]+)(?:=(.*))?", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 # A line of a pipeline file, and what a comment begins with.

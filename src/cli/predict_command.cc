@@ -48,13 +48,12 @@ arrow::Status PredictCommand(const CommandLine& line, const RunContext& context,
                              std::string* output) {
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   const OutputForm form{settings.report.format, line.table};
-  ARROW_RETURN_NOT_OK(CheckRunForm(form));
+  ARROW_RETURN_NOT_OK(CheckRunForm(form, /*has_results=*/true));
   ARROW_ASSIGN_OR_RAISE(
       const PredictOutcome outcome,
       PredictPipeline(settings, {line.force, PredictingOfThisBuild()}, context));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, outcome.manifest, context));
-  return RenderWithCounts(TimesTable(outcome.times), outcome.manifest, form)
-      .Value(output);
+  return RenderRun(TimesTable(outcome.times), outcome.manifest, form).Value(output);
 }
 
 }  // namespace coden

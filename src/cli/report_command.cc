@@ -62,14 +62,14 @@ arrow::Status ReportCommand(const CommandLine& line, const RunContext& context,
   if (Has(line, kOut)) return UsageError("`--out` goes with `report --compare`");
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   const OutputForm form{settings.report.format, line.table};
-  ARROW_RETURN_NOT_OK(CheckRunForm(form));
+  ARROW_RETURN_NOT_OK(CheckRunForm(form, /*has_results=*/true));
   if (settings.run.directory.empty()) {
     return UsageError("say which run: set `run.directory` or give its pipeline file");
   }
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(settings.run.directory));
   ARROW_ASSIGN_OR_RAISE(const Manifest manifest, LoadRun(*store));
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
-  return RunResults(settings, manifest, /*with_scores=*/true, form).Value(output);
+  return RunResults(settings, manifest, form).Value(output);
 }
 
 }  // namespace coden

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <arrow/result.h>
@@ -12,16 +13,18 @@
 namespace coden {
 
 /// Check, before long work, that a command on a run can print its tables in this form.
-arrow::Status CheckRunForm(const OutputForm& form);
+/// `has_results`: it has scores or predictions, as RenderRun takes them.
+arrow::Status CheckRunForm(const OutputForm& form, bool has_results);
 
-/// The tables of a command on a run: `results`, and the `input_counts` and `notes` of the
-/// run. People see the results alone where they ask for no table: the log has the notes.
-arrow::Result<std::string> RenderWithCounts(ResultsTable results,
-                                            const Manifest& manifest, OutputForm form);
+/// The tables of a command on a run: `results` where the command has them, and the
+/// `stages`, `input_counts` and `notes` of the run. People see the first alone where they
+/// ask for no table: the log has the notes.
+arrow::Result<std::string> RenderRun(std::optional<ResultsTable> results,
+                                     const Manifest& manifest, OutputForm form);
 
-/// What a run ends with on standard output: its scores, or its stages where it was not
-/// trained or `with_scores` is false.
+/// RenderRun with the scores of the run as its results. Where it was not trained they
+/// have no rows, and people see the stages.
 arrow::Result<std::string> RunResults(const Settings& settings, const Manifest& manifest,
-                                      bool with_scores, const OutputForm& form);
+                                      OutputForm form);
 
 }  // namespace coden

@@ -50,7 +50,7 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal,
   ARROW_ASSIGN_OR_RAISE(const Settings settings, SettingsFrom(line));
   const bool trains = goal == Goal::kTrain || goal == Goal::kAll;
   const OutputForm form{settings.report.format, line.table};
-  if (goal != Goal::kSchedule) ARROW_RETURN_NOT_OK(CheckRunForm(form));
+  if (goal != Goal::kSchedule) ARROW_RETURN_NOT_OK(CheckRunForm(form, trains));
   if (line.resume && line.force) {
     return UsageError(
         "--resume goes on with a training that --force would throw away: give one of "
@@ -82,8 +82,9 @@ arrow::Status BringUpToDate(const CommandLine& line, Goal goal,
     if (ranks->rank() > 0) return arrow::Status::OK();
   }
   ARROW_RETURN_NOT_OK(WriteRunReport(settings, manifest, context));
-  ARROW_ASSIGN_OR_RAISE(*output, RunResults(settings, manifest, trains, form));
-  return arrow::Status::OK();
+  return (trains ? RunResults(settings, manifest, form)
+                 : RenderRun(std::nullopt, manifest, form))
+      .Value(output);
 }
 
 }  // namespace

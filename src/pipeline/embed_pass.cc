@@ -25,10 +25,12 @@ namespace {
 // batches are short.
 constexpr std::int64_t kEmbedBatchRows = 4096;
 
+double WorstOf(const std::vector<double>& bounds) {
+  return bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
+}
+
 std::string BoundText(const std::vector<double>& bounds) {
-  const double worst =
-      bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
-  return "error bound " + FormatScientific(worst, 1) + " per node";
+  return "error bound " + FormatScientific(WorstOf(bounds), 1) + " per node";
 }
 
 arrow::Status Discard(const BatchPtr&) { return arrow::Status::OK(); }
@@ -77,9 +79,13 @@ class SnapshotOutlet {
   }
 
   StageFigure Figure(double seconds) const {
+    const auto num_snapshots = static_cast<std::int64_t>(errors_added_.size());
     return {"snapshot",
-            CountOf(static_cast<std::int64_t>(errors_added_.size()), "snapshots"),
-            CountOf((bytes_ + 500'000) / 1'000'000, "MB"), seconds, PeakMemory()};
+            CountOf(num_snapshots, "snapshots"),
+            CountOf((bytes_ + 500'000) / 1'000'000, "MB"),
+            seconds,
+            PeakMemory(),
+            {{"snapshots", num_snapshots}, {"bytes", bytes_}}};
   }
 
  private:
@@ -205,13 +211,16 @@ EmbedPassResult SumOf(const std::vector<SavedSlice>& slices, int first_column) {
 StageFigure EmbedFigure(const std::vector<SavedSlice>& slices, int num_columns,
                         const std::vector<double>& bounds) {
   StageFigure figure;
+  const auto num_snapshots = static_cast<std::int64_t>(bounds.size());
+  const auto num_slices = static_cast<std::int64_t>(slices.size());
   figure.name = "embed";
-  figure.taken = CountOf(static_cast<std::int64_t>(bounds.size()), "snapshots") + ", " +
-                 CountOf(num_columns, "columns");
-  if (slices.size() > 1) {
-    figure.taken += " in " + CountOf(static_cast<std::int64_t>(slices.size()), "slices");
-  }
+  figure.taken =
+      CountOf(num_snapshots, "snapshots") + ", " + CountOf(num_columns, "columns");
+  if (num_slices > 1) figure.taken += " in " + CountOf(num_slices, "slices");
   figure.given = BoundText(bounds);
+  figure.counts = {
+      {"snapshots", num_snapshots}, {"columns", num_columns}, {"slices", num_slices}};
+  figure.measures = {{"error_bound", WorstOf(bounds)}};
   for (const SavedSlice& slice : slices) {
     figure.seconds += slice.seconds;
     figure.peak_bytes = std::max(figure.peak_bytes, slice.peak_bytes);

@@ -179,8 +179,12 @@ class PredictPart {
     part.version = kVersion;
     const std::string depends_on = prints_.embed + "\n" + trained_.fingerprint;
     part.fingerprint = HashOf(depends_on.data(), depends_on.size());
-    part.figures = {{"predict", CountOf(num_snapshots, "snapshots"),
-                     CountOf(num_predictions, "predictions"), seconds}};
+    part.figures = {{"predict",
+                     CountOf(num_snapshots, "snapshots"),
+                     CountOf(num_predictions, "predictions"),
+                     seconds,
+                     /*peak_bytes=*/0,
+                     {{"snapshots", num_snapshots}, {"predictions", num_predictions}}}};
     part.notes = std::move(summary.notes);
     part.files = std::move(summary.files);
     Manifest next = manifest_;

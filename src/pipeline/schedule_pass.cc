@@ -241,18 +241,32 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
                                     &result.counts, &result.warnings));
   result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
 
+  const std::int64_t num_nodes = inputs.nodes->size();
+  const std::int64_t num_predictions =
+      partitioner.clock().num_predictions() - before.clock.num_predictions;
+  const auto num_snapshots = static_cast<std::int64_t>(result.schedule.size());
   const std::string rows_text = CountOf(num_rows, "rows");
-  const std::string predictions =
-      CountOf(partitioner.clock().num_predictions() - before.clock.num_predictions,
-              "prediction times");
-  const std::string snapshots =
-      CountOf(static_cast<std::int64_t>(result.schedule.size()), "snapshots");
+  const std::string predictions = CountOf(num_predictions, "prediction times");
+  const std::string snapshots = CountOf(num_snapshots, "snapshots");
   result.figures = {
-      {"read", rows_text, CountOf(inputs.nodes->size(), "nodes"),
-       times.source + times.stages[1], PeakMemory()},
-      {"partition", rows_text, predictions, times.stages[2] + times.stages[3],
-       PeakMemory()},
-      {"sample", predictions, snapshots, times.stages[4], PeakMemory()},
+      {"read",
+       rows_text,
+       CountOf(num_nodes, "nodes"),
+       times.source + times.stages[1],
+       PeakMemory(),
+       {{"rows", num_rows}, {"nodes", num_nodes}}},
+      {"partition",
+       rows_text,
+       predictions,
+       times.stages[2] + times.stages[3],
+       PeakMemory(),
+       {{"rows", num_rows}, {"prediction_times", num_predictions}}},
+      {"sample",
+       predictions,
+       snapshots,
+       times.stages[4],
+       PeakMemory(),
+       {{"prediction_times", num_predictions}, {"snapshots", num_snapshots}}},
   };
   context.progress->End(predictions + ", " + snapshots);
   return result;

@@ -1,6 +1,7 @@
 #include "pipeline/train_part_internal.h"
 
 #include <chrono>
+#include <cmath>
 
 #include "coden/pipeline/error.h"
 #include "coden/report/printable.h"
@@ -81,10 +82,15 @@ arrow::Status TrainPart::Run(const TrainStage& train, std::string saved,
   ARROW_RETURN_NOT_OK(CheckInputsStay(settings_, prints_.train_inputs));
   PartRecord part = NewPart(kTrainPart);
   part.figures = {
-      {"train", CountOf(summary.num_labelled, "labelled nodes"),
+      {"train",
+       CountOf(summary.num_labelled, "labelled nodes"),
        "average Micro-F1 " + FormatFixed(100.0 * summary.micro_f1_average, 2) + " %",
        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-       PeakMemory()}};
+       PeakMemory(),
+       {{"labelled_nodes", summary.num_labelled},
+        {"prediction_times", summary.num_predictions}}}};
+  if (std::isfinite(summary.micro_f1_average))
+    part.figures.back().measures = {{"micro_f1", summary.micro_f1_average}};
   part.notes = std::move(notes);
   part.notes.insert(part.notes.end(), summary.notes.begin(), summary.notes.end());
   part.counts = counts;

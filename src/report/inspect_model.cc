@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -30,10 +31,16 @@ Cell ConfigCell(const ordered_json& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_null()) return {};
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_array() || value.is_object()) {
-    return std::to_string(value.size()) + " values";
-  }
-  return value.dump();
+  constexpr std::size_t kMostLetters = 100;
+  // Writing what is nested deeply would take much stack.
+  const bool nested = std::any_of(value.begin(), value.end(), [](const auto& inner) {
+    return inner.is_structured();
+  });
+  if (nested) return "[...]";
+  std::string text = value.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true);
+  if (text.size() > kMostLetters)
+    text.replace(kMostLetters - 3, std::string::npos, "...");
+  return text;
 }
 
 arrow::Result<ResultsTable> ConfigTable(const std::string& path) {

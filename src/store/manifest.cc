@@ -36,6 +36,8 @@ json ToJson(const PartRecord& part) {
                   {"given", figure.given},
                   {"seconds", figure.seconds}};
     if (figure.peak_bytes != 0) value["peak_bytes"] = figure.peak_bytes;
+    if (!figure.counts.empty()) value["counts"] = figure.counts;
+    if (!figure.measures.empty()) value["measures"] = figure.measures;
     figures.push_back(std::move(value));
   }
   json inputs = json::array();
@@ -65,10 +67,23 @@ json ToJson(const PartRecord& part) {
           {"files", files}};
 }
 
-// Throws as the library does, for the fence in ParseManifest.
+// These throw as the library does, for the fence in ParseManifest.
 void RequireArray(const json& value, const char* name) {
   if (!value.is_array())
     throw json::type_error::create(302, std::string(name) + " must be a list", &value);
+}
+
+// The numbers of the object `name` of `value`; none where there is no such member.
+template <typename Number>
+std::map<std::string, Number> NumbersFromJson(const json& value, const char* name) {
+  std::map<std::string, Number> numbers;
+  const auto found = value.find(name);
+  if (found == value.end()) return numbers;
+  if (!found->is_object())
+    throw json::type_error::create(302, std::string("type of ") + name, &value);
+  for (const auto& [key, number] : found->items())
+    numbers[key] = JsonField(number).template As<Number>();
+  return numbers;
 }
 
 PartRecord PartFromJson(const json& value) {
@@ -85,6 +100,8 @@ PartRecord PartFromJson(const json& value) {
     known = {figure.at("name"), figure.at("taken"), figure.at("given"),
              figure.at("seconds")};
     if (figure.contains("peak_bytes")) known.peak_bytes = JsonField(figure, "peak_bytes");
+    known.counts = NumbersFromJson<std::int64_t>(figure, "counts");
+    known.measures = NumbersFromJson<double>(figure, "measures");
   }
   part.notes = value.at("notes").get<std::vector<std::string>>();
   const json& counts = value.at("counts");

@@ -12,18 +12,19 @@ KEY = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def check_keys(value):
-    """Every key of an answer is declared in code, in snake case."""
+    """Every key of an answer is declared in code, in snake case, and every number is one."""
     if isinstance(value, dict):
         for key, inner in value.items():
             assert KEY.fullmatch(key), key
-            # Texts that may look like numbers: a setting, a shape (6 x 16), columns (5-6).
-            if key not in ("settings", "shape", "column"):
+            # Texts that may look like numbers: a setting, a shape (6 x 16), columns (5-6), notes.
+            if key not in ("settings", "shape", "column", "note", "notes"):
                 check_keys(inner)
     elif isinstance(value, list):
         for inner in value:
             check_keys(inner)
     elif isinstance(value, str):
-        assert not re.fullmatch(r"[\d,.]+", value), f"a number as text: {value}"
+        # 600, but also "600 rows", "1.5 MB" and "38 snapshots, 6 columns".
+        assert not re.fullmatch(r"[\d,.]+( [A-Za-z%].*)?", value), f"a number as text: {value}"
 
 
 @pytest.fixture
@@ -56,7 +57,6 @@ def test_a_plan_has_numbers(coden, ask, inputs):
 def test_every_command_answers_programs(ask, inputs, coden, tmp_path):
     assert coden("run", *inputs.flags()).code == 0
     assert ask("report", *inputs.flags())["results"][0]["prediction"] == 1
-    assert ask("embed", *inputs.flags())["results"][0]["stage"] == "read"
     assert ask("validate", *inputs.flags()) == []
     assert ask("verify", inputs.run)[0]["damaged"] == 0
     assert ask("predict", *inputs.flags())["results"] == []
@@ -102,9 +102,10 @@ def test_csv_holds_one_table(coden, ask, inputs, tmp_path):
         "dropped",
         ("report", "--compare", "one", "other"): "runs, stages, settings",
         **{
-            (command, *flags): "results, input_counts, notes"
-            for command in ("run", "embed", "commit", "train", "predict", "report")
+            (command, *flags): "results, stages, input_counts, notes"
+            for command in ("run", "train", "predict", "report")
         },
+        **{(command, *flags): "stages, input_counts, notes" for command in ("embed", "commit")},
     }.items():
         outcome = coden(*command, "--format", "csv")
         assert (outcome.code, outcome.stdout) == (USAGE, "")
@@ -139,17 +140,62 @@ def test_results_and_counts_are_tables_of_a_run(coden, ask, inputs):
     assert score["prediction"] == "1" and 0.0 <= float(score["micro_f1"]) <= 1.0
     for command in ("run", "embed", "train", "predict", "report"):
         answer = ask(command, *inputs.flags())
-        assert list(answer) == ["results", "input_counts", "notes"]
+        scores = [] if command == "embed" else ["results"]
+        assert list(answer) == [*scores, "stages", "input_counts", "notes"]
         for table, rows in answer.items():
             assert ask(command, *inputs.flags("--table", table)) == rows
             assert len(read(command, table)) == len(rows)
         counts = {row["key"]: int(row["count"]) for row in read(command, "input_counts")}
         assert counts == {row["key"]: row["count"] for row in answer["input_counts"]}
-        # People see the results; what the counts say is a note.
-        flags = inputs.flags("--table", "results")
+        # People see the scores or the stages; what the counts say is a note.
+        flags = inputs.flags("--table", [*scores, "stages"][0])
         assert coden(command, *inputs.flags()).stdout == coden(command, *flags).stdout
     table = coden("report", *inputs.flags("--table", "input_counts")).stdout
     assert table.startswith("Input counts\n") and "rows_read" in table
+
+
+STAGES = {
+    "read": {"rows": 600, "nodes": 50},
+    "partition": {"rows": 600, "prediction_times": 10},
+    "sample": {"prediction_times": 10, "snapshots": None},
+    "embed": {"snapshots": None, "columns": 6, "slices": 1, "error_bound": None},
+    "snapshot": {"snapshots": None, "bytes": None},
+    "train": {"labelled_nodes": 50, "prediction_times": 10, "micro_f1": None},
+}
+
+
+def test_stages_have_numbers(ask, inputs, coden):
+    embedded = ask("embed", *inputs.flags())["stages"]
+    trained = ask("run", *inputs.flags())["stages"]
+    assert trained[:-1] == embedded and [row["stage"] for row in trained] == list(STAGES)
+    sizes = [path.stat().st_size for path in inputs.run.glob("snapshots/*/*.parquet")]
+    for row in trained:
+        stage, seconds, peak = row.pop("stage"), row.pop("seconds"), row.pop("peak_bytes")
+        assert type(seconds) is float and type(peak) is int and peak > 1_000_000
+        known = {key: value for key, value in row.items() if value is not None}
+        assert set(known) == set(STAGES[stage])
+        for key, expected in STAGES[stage].items():
+            real = key in ("error_bound", "micro_f1")
+            assert type(known[key]) is (float if real else int), key
+            assert expected in (None, known[key]), key
+        assert known.get("snapshots", len(sizes)) == len(sizes)
+        assert known.get("bytes", sum(sizes)) == sum(sizes)
+        assert 0.0 < known.get("error_bound", 1e-9) < 1e-3
+        assert 0.0 <= known.get("micro_f1", 0.5) <= 1.0
+    # People see the same as text.
+    table = coden("report", *inputs.flags("--table", "stages")).stdout
+    assert re.search(r"^read +600 rows +50 nodes ", table, re.MULTILINE)
+
+
+def test_a_run_without_labels_has_no_results(ask, inputs, coden):
+    flags = inputs.flags()
+    at = flags.index("--input.labels")
+    del flags[at : at + 2]
+    answer = ask("run", *flags)
+    assert list(answer) == ["results", "stages", "input_counts", "notes"]
+    assert answer["results"] == [] and len(answer["stages"]) == 5
+    for command in ("run", "report"):
+        assert coden(command, *flags).stdout.startswith("Stages\n")
 
 
 def test_inspect_lists_no_defaults(coden, ask, inputs):

@@ -43,6 +43,9 @@ PartRecord MakePart(Bytes& bytes) {
   for (int i = bytes.Below(3); i > 0; --i) {
     part.figures.push_back(
         {bytes.Text(8), bytes.Text(8), bytes.Text(8), Seconds(bytes), bytes.Integer()});
+    StageFigure& figure = part.figures.back();
+    if (bytes.Flag()) figure.counts[bytes.Text(4)] = bytes.Integer();
+    if (bytes.Flag()) figure.measures[bytes.Text(4)] = Seconds(bytes);
   }
   for (int i = bytes.Below(3); i > 0; --i) part.notes.push_back(bytes.Text(20));
   for (int i = bytes.Below(3); i > 0; --i) {

@@ -272,7 +272,7 @@ def test_wrong_usage(drive, monkeypatch, capsys):
         (["--run.directory"], "`--run.directory` must have a value"),
         (
             ["--format", "csv"],
-            "CSV holds one table; choose one with --table: results, input_counts, notes",
+            "CSV holds one table; choose one with --table: stages, input_counts, notes",
         ),
     ]:
         assert drive(*flags) == 2 and message in drive.stderr, drive.stderr

@@ -244,7 +244,9 @@ TEST_F(InspectRunTest, SaysWhenNothingIsCommitted) {
 TEST(InspectModel, ListsConfigurationAndTensors) {
   TempDir folder;
   folder.Write("model/config.json",
-               R"({"model": "coden", "hidden": 16, "classes": [1, 2, 3], "f1": 0.5})");
+               R"({"model": "coden", "hidden": 16, "classes": [1, 2, 3], "f1": 0.5,
+                   "deep": [[1], {}], "names": [")" +
+                   std::string(200, 'a') + "\"]}");
   const std::string weights = folder.Write(
       "model/model.safetensors", Safetensors(R"({"__metadata__": {"format": "pt"},
                       "b": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
@@ -253,7 +255,9 @@ TEST(InspectModel, ListsConfigurationAndTensors) {
   const auto tables = Inspect(folder / "model").ValueOrDie();
   EXPECT_EQ(Fact(tables, "model"), "coden");
   EXPECT_EQ(Fact(tables, "hidden"), "16");
-  EXPECT_EQ(Fact(tables, "classes"), "3 values");
+  EXPECT_EQ(Fact(tables, "classes"), "[1,2,3]");
+  EXPECT_EQ(Fact(tables, "deep"), "[...]");
+  EXPECT_EQ(Fact(tables, "names"), "[\"" + std::string(95, 'a') + "...");
   const Lines tensors = {"b|F32|2 x 3|6|24", "a|F32|scalar|1|4"};
   EXPECT_EQ(Rows(tables, "Tensors"), tensors);
   EXPECT_EQ(Rows(Inspect(weights).ValueOrDie(), "Tensors"), tensors);

@@ -23,7 +23,14 @@ PartRecord Part(const std::string& name, const std::string& fingerprint) {
   part.version = "0.1.0";
   part.fingerprint = fingerprint;
   part.parameters = "embed.alpha = 0.2\ninput.src = \"quoted\"\n";
-  part.figures = {{"read", "5 rows", "4 edges", 0.25, 7}, {"embed", "ü", "", 1e-9}};
+  part.figures = {{"read",
+                   "5 rows",
+                   "4 edges",
+                   0.25,
+                   7,
+                   {{"edges", 4}, {"rows", 5'000'000'000}},
+                   {{"error_bound", 1e-7}}},
+                  {"embed", "ü", "", 1e-9}};
   part.notes = {"1 self-loop dropped", "2 rows merged"};
   part.inputs = {{"edges", "2024/a.parquet", 9, 1'700'000'000'123'456'789, "00ff"},
                  {"labels", "b.parquet", 10, 0, "11ff"}};
@@ -47,6 +54,8 @@ void ExpectEqual(const PartRecord& actual, const PartRecord& expected) {
     EXPECT_EQ(actual.figures[i].given, expected.figures[i].given);
     EXPECT_EQ(actual.figures[i].seconds, expected.figures[i].seconds);
     EXPECT_EQ(actual.figures[i].peak_bytes, expected.figures[i].peak_bytes);
+    EXPECT_EQ(actual.figures[i].counts, expected.figures[i].counts);
+    EXPECT_EQ(actual.figures[i].measures, expected.figures[i].measures);
   }
   ASSERT_EQ(actual.files.size(), expected.files.size());
   for (std::size_t i = 0; i < expected.files.size(); ++i) {
@@ -227,6 +236,22 @@ TEST_F(ManifestTest, AMissingKeyOrAWrongTypeIsCorruption) {
     }
   }
   EXPECT_EQ(keys, 10 + 4 + 5 + 5);
+}
+
+TEST_F(ManifestTest, NumbersOfAStageMayBeLeftOutAndMustBeNumbers) {
+  const Manifest made{1, {Part("embed", "a")}};
+  const json whole = json::parse(UnsealJson(ManifestText(made), "it").ValueOrDie());
+  const json::json_pointer figure("/parts/0/figures/0");
+  for (const std::string key : {"counts", "measures"}) {
+    for (const json& wrong : {json(1), json::array({1}), json{{"rows", "5"}}}) {
+      json changed = whole;
+      changed[figure][key] = wrong;
+      CheckDamaged(changed.dump(), "type");
+    }
+  }
+  json fraction = whole;
+  fraction[figure]["counts"]["rows"] = 0.5;
+  CheckDamaged(fraction.dump(), "a whole number");
 }
 
 TEST_F(ManifestTest, ANameThatLeadsOutOfTheRunIsCorruption) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct StageFigure {
   std::string given;            ///< such as "26 prediction times"
   double seconds = 0.0;         ///< of wall time
   std::int64_t peak_bytes = 0;  ///< of memory, by the end of the stage; 0: not known
+  /// What was taken and given as numbers: by rows, nodes, bytes, ... and error_bound, ...
+  std::map<std::string, std::int64_t> counts = {};
+  std::map<std::string, double> measures = {};
 };
 
 /// A file that a part was made from, so that the next run can tell whether it is the
