@@ -92,8 +92,10 @@ arrow::Status AddMetrics(const arrow::Table& metrics, EventsByRun* runs) {
   const double now = Now();
   for (const char* name :
        {"micro_f1", "micro_f1_all", "macro_f1", "loss", "majority_micro_f1",
-        "propagation_micro_f1", "last_label_micro_f1", "dirichlet_energy",
+        "propagation_micro_f1", "last_label_micro_f1", "gain", "dirichlet_energy",
         "relative_energy"}) {
+    // Trainings of earlier builds have no gain.
+    if (metrics.GetColumnByName(name) == nullptr) continue;
     ARROW_ASSIGN_OR_RAISE(const auto values, OptionalRealColumn(metrics, file, name));
     for (std::size_t row = 0; row < values.size(); ++row) {
       if (!std::isfinite(values[row])) continue;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -30,16 +31,17 @@ namespace {
 constexpr float kLeastMass = 1e-6f;
 
 struct Control {
-  const char* name;
+  const char* key;                            // in metrics and the results table
+  const char* name;                           // in a sentence
   double (*score)(const PredictionMetrics&);  // NaN where there is none
 };
 
 constexpr std::array<Control, 3> kControls = {
-    {{"the majority class",
+    {{"majority", "the majority class",
       [](const PredictionMetrics& one) { return one.majority_micro_f1; }},
-     {"label propagation",
+     {"label propagation", "label propagation",
       [](const PredictionMetrics& one) { return one.propagation_micro_f1; }},
-     {"the last known label", [](const PredictionMetrics& one) {
+     {"last label", "the last known label", [](const PredictionMetrics& one) {
         return one.last_label_micro_f1.value_or(std::numeric_limits<double>::quiet_NaN());
       }}}};
 
@@ -58,6 +60,27 @@ double AverageOf(std::span<const std::vector<PredictionMetrics>> runs, Score sco
     if (num_times > 0) sum += of_run / num_times;
   }
   return sum / static_cast<double>(runs.size());
+}
+
+// The mean over the prediction times of the mean over the runs, of finite scores.
+double AverageOverTimes(std::span<const std::vector<PredictionMetrics>> runs,
+                        const Control& control) {
+  struct Sum {
+    double sum = 0.0;
+    int count = 0;
+  };
+  std::map<int, Sum> by_time;
+  for (const auto& run : runs) {
+    for (const PredictionMetrics& one : run) {
+      const double score = control.score(one);
+      if (!std::isfinite(score)) continue;
+      by_time[one.prediction].sum += score;
+      ++by_time[one.prediction].count;
+    }
+  }
+  double sum = 0.0;
+  for (const auto& [prediction, scores] : by_time) sum += scores.sum / scores.count;
+  return sum / static_cast<double>(by_time.size());
 }
 
 // "a", "a or b", "a, b or c".
@@ -269,6 +292,19 @@ void ScoreControls(const TrainingData& data, std::span<const Part> split,
   score(controls.last_label, [](PredictionMetrics& one, double micro_f1) {
     one.last_label_micro_f1 = micro_f1;
   });
+}
+
+void AddGains(std::vector<std::vector<PredictionMetrics>>& runs) {
+  const Control* best = kControls.data();
+  for (const Control& control : kControls) {
+    if (AverageOverTimes(runs, control) > AverageOverTimes(runs, *best)) best = &control;
+  }
+  for (auto& run : runs) {
+    for (PredictionMetrics& one : run) {
+      one.best_control = best->key;
+      one.gain = one.micro_f1 - best->score(one);
+    }
+  }
 }
 
 std::optional<std::string> CompareWithControls(

@@ -50,6 +50,11 @@ arrow::Result<Controls> MakeControls(const Settings& settings, const RunStore& s
 void ScoreControls(const TrainingData& data, std::span<const Part> split,
                    const Controls& controls, std::vector<PredictionMetrics>& metrics);
 
+/// Fill in, for all runs of a training, the control with the highest average and the gain
+/// over it. Averages are those of the results table: over the runs, then over the
+/// prediction times.
+void AddGains(std::vector<std::vector<PredictionMetrics>>& runs);
+
 /// Where there are controls that the model of some runs is not above by more than the
 /// spread, one sentence that names all of them, best first, and what `settings` leave to
 /// try; nothing otherwise. The spread is the standard deviation of the gain over the runs

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "train/trainer_internal.h"
@@ -24,7 +25,9 @@ struct PredictionMetrics {
   double majority_micro_f1 = 0.0;  ///< of the controls (controls.cc)
   double propagation_micro_f1 = std::numeric_limits<double>::quiet_NaN();
   std::optional<double> last_label_micro_f1 = {};  ///< where labels have times
-  std::optional<double> dirichlet_energy = {};     ///< where it was measured
+  std::string best_control = {};                   ///< of the whole training (AddGains)
+  double gain = std::numeric_limits<double>::quiet_NaN();  ///< of micro_f1 over it
+  std::optional<double> dirichlet_energy = {};             ///< where it was measured
   std::optional<double> relative_energy = {};
 };
 

@@ -92,6 +92,11 @@ class TrainStage {
     for (int run = 0; run < settings_.train.runs; ++run)
       ARROW_RETURN_NOT_OK(RunOnce(run));
     if (!writes_) return TrainSummary{};
+    AddGains(metrics_);
+    for (std::size_t run = 0; run < metrics_.size(); ++run) {
+      for (const PredictionMetrics& metrics : metrics_[run])
+        metrics_log_ += ControlsLine(static_cast<int>(run), metrics);
+    }
     NoteControls();
     TrainSummary summary = Summarise();
     ARROW_ASSIGN_OR_RAISE(summary.files, WriteFiles());
@@ -141,8 +146,6 @@ class TrainStage {
     ARROW_ASSIGN_OR_RAISE(const Controls controls,
                           MakeControls(settings_, store_, input_, split, context_));
     ScoreControls(data, split, controls, metrics_.back());
-    for (const PredictionMetrics& metrics : metrics_.back())
-      metrics_log_ += ControlsLine(run, metrics);
     if (settings_.train.energy) ARROW_RETURN_NOT_OK(AddEnergy(model));
     forget_labels();
     ReturnFreeMemory();

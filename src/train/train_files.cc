@@ -72,6 +72,8 @@ std::shared_ptr<arrow::Schema> MetricsSchema() {
       Required("majority_micro_f1", arrow::float64()),
       Required("propagation_micro_f1", arrow::float64()),
       arrow::field("last_label_micro_f1", arrow::float64()),
+      Required("best_control", arrow::utf8()),
+      Required("gain", arrow::float64()),
       arrow::field("dirichlet_energy", arrow::float64()),
       arrow::field("relative_energy", arrow::float64()),
   });
@@ -116,7 +118,8 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> MetricsBatch(
   arrow::Int32Builder run, prediction;
   arrow::Int64Builder time, test_nodes, absent_nodes;
   arrow::DoubleBuilder micro_f1, micro_f1_all, macro_f1, validate_micro_f1, loss,
-      majority, propagation, last_label, energy, relative_energy;
+      majority, propagation, last_label, gain, energy, relative_energy;
+  arrow::StringBuilder best_control;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const PredictionMetrics& metrics : runs[i]) {
       ARROW_RETURN_NOT_OK(run.Append(static_cast<std::int32_t>(i)));
@@ -132,14 +135,17 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> MetricsBatch(
       ARROW_RETURN_NOT_OK(majority.Append(metrics.majority_micro_f1));
       ARROW_RETURN_NOT_OK(propagation.Append(metrics.propagation_micro_f1));
       ARROW_RETURN_NOT_OK(last_label.AppendOrNull(metrics.last_label_micro_f1));
+      ARROW_RETURN_NOT_OK(best_control.Append(metrics.best_control));
+      ARROW_RETURN_NOT_OK(gain.Append(metrics.gain));
       ARROW_RETURN_NOT_OK(energy.AppendOrNull(metrics.dirichlet_energy));
       ARROW_RETURN_NOT_OK(relative_energy.AppendOrNull(metrics.relative_energy));
     }
   }
-  return FinishBatch(MetricsSchema(),
-                     {&run, &prediction, &time, &test_nodes, &absent_nodes, &micro_f1,
-                      &micro_f1_all, &macro_f1, &validate_micro_f1, &loss, &majority,
-                      &propagation, &last_label, &energy, &relative_energy});
+  return FinishBatch(
+      MetricsSchema(),
+      {&run, &prediction, &time, &test_nodes, &absent_nodes, &micro_f1, &micro_f1_all,
+       &macro_f1, &validate_micro_f1, &loss, &majority, &propagation, &last_label,
+       &best_control, &gain, &energy, &relative_energy});
 }
 
 std::string ControlsLine(int run, const PredictionMetrics& metrics) {
@@ -150,6 +156,8 @@ std::string ControlsLine(int run, const PredictionMetrics& metrics) {
                                  {"propagation_micro_f1", metrics.propagation_micro_f1}};
   if (metrics.last_label_micro_f1)
     line["last_label_micro_f1"] = *metrics.last_label_micro_f1;
+  line["best_control"] = metrics.best_control;
+  line["gain"] = metrics.gain;
   return line.dump() + "\n";
 }
 

@@ -4,7 +4,10 @@ import csv
 import io
 import json
 import re
+import shutil
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 USAGE = 2
@@ -152,6 +155,31 @@ def test_results_and_counts_are_tables_of_a_run(coden, ask, inputs):
         assert coden(command, *inputs.flags()).stdout == coden(command, *flags).stdout
     table = coden("report", *inputs.flags("--table", "input_counts")).stdout
     assert table.startswith("Input counts\n") and "rows_read" in table
+
+
+def test_the_gain_is_the_same_everywhere(ask, inputs, coden, tmp_path):
+    labels = inputs["labels"]
+    inputs["labels"] = labels.append_column("time", pa.array([0] * len(labels)))
+    timed = ["--input.label_time", "time", "--train.runs", "2"]
+    rows = ask("run", *inputs.flags(*timed))["results"]
+    metrics = pq.read_table(inputs.run / "metrics.parquet").to_pylist()
+    lines = (inputs.run / "metrics.jsonl").read_text().splitlines()
+    lines = [line for line in map(json.loads, lines) if "prediction" in line]
+    assert len(lines) == len(metrics) == 2 * len(rows)
+    for row in rows:
+        found = [one["gain"] for one in metrics if one["prediction"] == row["prediction"]]
+        assert sum(found) / 2 == pytest.approx(row["gain"], abs=1e-12)
+    names = {"majority": "majority", "label propagation": "propagation", "last label": "last_label"}
+    for one, line in zip(metrics, lines, strict=True):
+        assert one["micro_f1"] - one[f"{names[one['best_control']]}_micro_f1"] == one["gain"]
+        for key in ("run", "prediction", "gain", "best_control"):
+            assert line[key] == one[key]
+    page = ["--out", tmp_path / "page.html", "--format", "json"]
+    shutil.copytree(inputs.run, tmp_path / "other")
+    compared = json.loads(
+        coden("report", "--compare", inputs.run, tmp_path / "other", *page).stdout
+    )
+    assert {one["best_control"] for one in metrics} == {compared["runs"][0]["control"]}
 
 
 STAGES = {

@@ -53,6 +53,7 @@ def test_epochs_and_metrics_are_there_with_their_numbers(coden, inputs):
             assert steps(points) == [row["prediction"] for row in tests]
             known = [row[f"{control}_micro_f1"] for row in tests]
             assert numbers(points) == pytest.approx(known)
+        assert numbers(found["test/gain"]) == pytest.approx([row["gain"] for row in tests])
         assert "test/dirichlet_energy" not in found  # it was not measured
         times = [point[2] for point in found["train/loss"]]
         apart = epochs[1]["seconds"]

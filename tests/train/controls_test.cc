@@ -73,6 +73,31 @@ std::vector<PredictionMetrics> Scores(double model, double majority, double prop
   return {one};
 }
 
+TEST(Controls, GainIsOverTheOneWithTheHighestAverage) {
+  std::vector<std::vector<PredictionMetrics>> runs = {Scores(0.8, 0.5, 0.3),
+                                                      Scores(0.6, 0.1, 0.4)};
+  AddGains(runs);  // 0.3 and 0.35 on average
+  EXPECT_EQ(runs[0][0].best_control, "label propagation");
+  EXPECT_EQ(runs[1][0].best_control, "label propagation");
+  EXPECT_DOUBLE_EQ(runs[0][0].gain, 0.5);
+  EXPECT_DOUBLE_EQ(runs[1][0].gain, 0.2);
+  runs[1][0].last_label_micro_f1 = 0.9;
+  runs[0][0].propagation_micro_f1 = std::nan("");  // counts nowhere
+  AddGains(runs);
+  EXPECT_EQ(runs[0][0].best_control, "last label");
+  EXPECT_TRUE(std::isnan(runs[0][0].gain));
+  EXPECT_DOUBLE_EQ(runs[1][0].gain, 0.6 - 0.9);
+  // Over prediction times, of which one without test nodes counts nowhere.
+  std::vector<PredictionMetrics> times = Scores(0.8, 0.5, 0.6);
+  times.push_back(Scores(0.8, 0.5, 0.3)[0]);
+  times.push_back(Scores(std::nan(""), std::nan(""), std::nan(""))[0]);
+  for (int k = 0; k < 3; ++k) times[k].prediction = k + 1;
+  runs = {times};
+  AddGains(runs);
+  EXPECT_EQ(runs[0][2].best_control, "majority");
+  EXPECT_DOUBLE_EQ(runs[0][1].gain, 0.8 - 0.5);
+}
+
 std::string Note(const std::vector<std::vector<PredictionMetrics>>& runs,
                  const Settings& settings = {}) {
   return CompareWithControls(settings, runs).value_or("");
