@@ -16,7 +16,13 @@ FILE = re.compile(
 )
 # Flags of TensorBoard and GoogleTest that pages speak of, and places for settings.
 FOREIGN = {"logdir", "gtest_filter", "section.key", "section.name"}
-FILE_ENDINGS = {"csv", "h", "json", "jsonl", "parquet", "py", "safetensors", "sh", "cc"}
+FILE_ENDINGS = {
+    *("cc", "csv", "h", "html", "ini", "json", "jsonl", "parquet", "py", "safetensors", "sh", "so"),
+}
+# `embed.alpha`, `--embed.alpha` or `embed.alpha = 0.2` in running text, and what has other names of
+# this form: a placeholder, objects of Python, keys of a file's metadata and tensors of a model.
+NAME = re.compile(r"(?:--)?([a-z]\w*)\.([a-z]\w*)(?: ?=.*)?")
+OTHERS = {"section", "coden", "torch", "model", "label_columns"}
 SECONDS = 120  # for one command line, also on a busy machine
 
 HOURS = "hours of benchmark"
@@ -136,18 +142,50 @@ def unknown_settings(page, settings):
     sections = {key.partition(".")[0] for key in settings}
     name = re.compile(rf"(?<![\w./-])({'|'.join(sections)})\.([a-z][a-z0-9_]*)(?![\w(*])")
     for language, text in parts(page):
-        if language == "ini":
+        if language == "ini" or (language == "indented" and re.search(r"^\[\w+\]", text, re.M)):
             section = ""
             for line in text.splitlines():
-                head = re.fullmatch(r"\[(\w+)\]", line)
+                head = re.match(r"\[(\w+)\]\s*([#;].*)?$", line)
                 section = head[1] if head else section
-                key = re.match(r"(\w+) *=", line)
+                key = re.match(r"\s*(\w+) *=", line)
+                if head and section not in sections:
+                    yield f"no such section: {section}"
                 if key and f"{section}.{key[1]}" not in settings:
                     yield f"no such setting: {section}.{key[1]}"
         elif language != "python":
             for section, key in name.findall(text):
                 if f"{section}.{key}" not in settings and key not in FILE_ENDINGS:
                     yield f"no such setting: {section}.{key}"
+        # A name in running text is a setting unless it is a file or one of OTHERS.
+        found = NAME.fullmatch(text) if language == "inline" else None
+        if found and found[1] not in sections | OTHERS and found[2] not in FILE_ENDINGS:
+            yield f"no such section: {found[1]}.{found[2]}"
+        head = re.fullmatch(r"\[([a-z]+)\]", text) if language == "inline" else None
+        if head and head[1] not in sections | OTHERS:
+            yield f"no such section: {head[1]}"
+
+
+@pytest.mark.parametrize(
+    "text, problems",
+    [
+        ("    [embed]\n    alpha = 0.2\n    alhpa = 0.3\n", ["no such setting: embed.alhpa"]),
+        (
+            "    [embdd]\n    alpha = 0.2\n",
+            ["no such section: embdd", "no such setting: embdd.alpha"],
+        ),
+        ("```ini\n[embed]   # comment\n  epsilonn = 1\n```\n", ["no such setting: embed.epsilonn"]),
+        ("Set `embdd.alpha` to `embed.alpha`.", ["no such section: embdd.alpha"]),
+        ("Set `--embdd.alpha` or `embdd.alpha = 0.2`.", ["no such section: embdd.alpha"] * 2),
+        ("The section `[embdd]`, not `[embed]`.", ["no such section: embdd"]),
+        ("Set `embed.alhpa`.", ["no such setting: embed.alhpa"]),
+        ("    [run]\n    directory = runs/my\n\nor `edges.parquet`, `run.directory = a`.", []),
+        ("    coden run p.ini\n    [1, 2]\n    x = 3\n", []),
+    ],
+)
+def test_a_wrong_setting_of_a_page_is_found(settings, tmp_path, text, problems):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    assert list(unknown_settings(page, settings)) == problems
 
 
 def flags_that(program, words, flags, settings):
