@@ -359,3 +359,20 @@ def test_tables_are_not_read_as_folders_of_files(coden, inputs, tmp_path, write,
         outcome = coden("run", *flags)
         assert outcome.code == INPUT, name
         assert refused in outcome.error
+
+
+def test_a_delta_table_with_deleted_rows_is_refused(coden, inputs, tmp_path):
+    deltalake = pytest.importorskip("deltalake", reason="deltalake is not installed")
+    table = tmp_path / "lake"
+    edges = inputs["edges"]
+    deltalake.write_deltalake(table, edges)
+    deltalake.DeltaTable(table).delete("time >= 100")
+    left = deltalake.DeltaTable(table).to_pyarrow_table().num_rows
+    stored = sum(pq.read_metadata(path).num_rows for path in table.rglob("*.parquet"))
+    assert 0 < left < len(edges) < stored, "plain files would count the deleted rows"
+    for command in ("embed", "run", "validate", "plan"):
+        outcome = coden(command, *inputs.flags("--input.edges", table))
+        assert outcome.code == INPUT
+        said = " ".join((outcome.stdout + outcome.stderr).split())
+        assert f"'{table}' is a Delta table" in said, said
+    assert not inputs.run.exists()

@@ -5,7 +5,10 @@ import pytest
 
 
 def write_delta(folder, table, partition=None):
-    """Write `table` twice and delete all rows of the first time; return the folder of the table."""
+    """Write `table`, then overwrite it with the same rows; return the folder of the table.
+
+    The files of the first time are no longer part of the table, but stay in its folder.
+    """
     deltalake = pytest.importorskip("deltalake", reason="deltalake is not installed")
     by = [partition] if partition else None
     deltalake.write_deltalake(folder, table, partition_by=by)
