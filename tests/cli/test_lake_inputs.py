@@ -375,4 +375,4 @@ def test_a_delta_table_with_deleted_rows_is_refused(coden, inputs, tmp_path):
         assert outcome.code == INPUT
         said = " ".join((outcome.stdout + outcome.stderr).split())
         assert f"'{table}' is a Delta table" in said, said
-    assert not inputs.run.exists()
+    assert not list(inputs.run.rglob("*.parquet"))
