@@ -39,6 +39,14 @@ int NumberOf(std::string_view training) {
   return number;
 }
 
+// The first number without a kept forecast above those that have one.
+arrow::Result<int> NextForecastNumber(const RunStore& store) {
+  int last = 0;
+  ARROW_ASSIGN_OR_RAISE(const auto names, store.List(RunLayout::kForecasts));
+  for (const std::string& name : names) last = std::max(last, NumberOf(name));
+  return last + 1;
+}
+
 // Above those of all earlier trainings, also of folders that no manifest names.
 arrow::Result<int> NextNumber(const RunStore& store, const Manifest& manifest) {
   int last = 0;
@@ -94,6 +102,26 @@ arrow::Result<std::string> KeepTraining(RunStore& store, Manifest* next) {
   next->Drop(kPredictPart);
   if (!kept.files.empty()) next->trainings.push_back(std::move(kept));
   return note;
+}
+
+arrow::Result<std::string> KeepForecast(RunStore& store, const PartRecord& replaced,
+                                        const PartRecord& next) {
+  const FileRecord* earlier = replaced.FindFile(RunLayout::kForecast);
+  const FileRecord* later = next.FindFile(RunLayout::kForecast);
+  if (earlier == nullptr) return std::string();
+  ARROW_ASSIGN_OR_RAISE(const auto size, store.Size(earlier->path));
+  if (!size) return std::string();  // set aside already, or removed by the user
+  ARROW_ASSIGN_OR_RAISE(const std::string problem, FileProblem(store, *earlier));
+  if (!problem.empty()) {
+    return "the earlier forecast is damaged and is not kept: '" +
+           store.Show(earlier->path) + "' " + problem;
+  }
+  if (later != nullptr && later->xxh3 == earlier->xxh3) return std::string();
+  ARROW_ASSIGN_OR_RAISE(const int number, NextForecastNumber(store));
+  ARROW_ASSIGN_OR_RAISE(const FileRecord copy,
+                        store.StageCopy(*earlier, RunLayout::KeptForecast(number)));
+  ARROW_RETURN_NOT_OK(store.Move(copy.staged, copy.path));
+  return "the earlier forecast is kept in '" + store.Show(copy.path) + "'";
 }
 
 arrow::Status CheckEarlierTraining(const RunStore& store, const Manifest& manifest) {

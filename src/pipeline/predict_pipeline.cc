@@ -19,6 +19,7 @@
 #include "coden/store/run_lock.h"
 #include "coden/version.h"
 #include "pipeline/embed_part_internal.h"
+#include "pipeline/kept_trainings_internal.h"
 #include "pipeline/run_setup_internal.h"
 
 namespace coden {
@@ -187,6 +188,14 @@ class PredictPart {
                      {{"snapshots", num_snapshots}, {"predictions", num_predictions}}}};
     part.notes = std::move(summary.notes);
     part.files = std::move(summary.files);
+    if (const PartRecord* replaced = manifest_.Find(kPredictPart);
+        request_.force && replaced != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(std::string note, KeepForecast(*store_, *replaced, part));
+      if (!note.empty()) {
+        context_.progress->Note(note);
+        part.notes.push_back(std::move(note));
+      }
+    }
     Manifest next = manifest_;
     next.Replace(std::move(part));
     return Commit(*store_, std::move(next), &manifest_);

@@ -63,6 +63,10 @@ std::string RunLayout::OfTraining(std::string_view training, std::string_view na
   return std::string(kTrainings) + "/" + std::string(training) + "/" + std::string(name);
 }
 
+std::string RunLayout::KeptForecast(int number) {
+  return std::string(kForecasts) + "/forecast-" + std::to_string(number) + ".parquet";
+}
+
 std::string RunLayout::Unnamed(int number) { return "unnamed-" + std::to_string(number); }
 
 bool RunLayout::IsOutput(std::string_view name) {

@@ -65,7 +65,7 @@ class PredictStage {
     ARROW_ASSIGN_OR_RAISE(forecast_,
                           StageForecast(store_, nodes_->id_type(), *config().classes,
                                         /*goes_on=*/task_.earlier != nullptr));
-    // Copying earlier predictions is writing, which is in no latency.
+    // Copying earlier predictions is writing, which is not counted as latency.
     watch_.Lap();
     context_.progress->Begin(
         "predict", "snapshots",
@@ -329,9 +329,8 @@ class PredictStage {
       Note("coden-a looks back at all snapshots, so that it keeps no states: " +
            CountOf(num_taken_, "were read again"));
     } else if (num_rebuilt_ > 0) {
-      Note("the states of the nodes were brought through " +
-           CountOf(num_rebuilt_, "snapshots of before in ") +
-           FormatSeconds(rebuild_seconds_) + ", once: it is in no latency");
+      Note("Replayed " + CountOf(num_rebuilt_, "earlier snapshots in ") +
+           FormatSeconds(rebuild_seconds_) + " (not counted as latency).");
     }
     if (plan_.times.size() > 1) {
       Note(

@@ -56,6 +56,10 @@ struct RunLayout {
   /// is kept
   static std::string OfTraining(std::string_view training, std::string_view name);
 
+  /// forecasts/forecast-1.parquet: where a forecast is kept that another has replaced
+  static constexpr std::string_view kForecasts = "forecasts";
+  static std::string KeptForecast(int number);
+
   /// unnamed-1: where files are put that no manifest names, when a run is rebuilt
   static std::string Unnamed(int number);
 
