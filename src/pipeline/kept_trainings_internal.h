@@ -18,9 +18,10 @@ namespace coden {
 /// training.
 arrow::Result<std::string> KeepTraining(RunStore& store, Manifest* next);
 
-/// Copy the forecast of `replaced` to a name of its own below `forecasts/`, unless `next`,
-/// which takes its place, has the same one. No manifest names the copy: it is the user's
-/// to keep or to remove. Returns what to tell the user; nothing where nothing is kept.
+/// Copy the forecast of `replaced` to a name of its own below `forecasts/`, unless
+/// `next`, which takes its place, has the same one. No manifest names the copy: it is the
+/// user's to keep or to remove. Returns what to tell the user; nothing where nothing is
+/// kept.
 arrow::Result<std::string> KeepForecast(RunStore& store, const PartRecord& replaced,
                                         const PartRecord& next);
 
