@@ -13,7 +13,7 @@ from coden.checksums import digest, is_sealed
 from coden.errors import RunError, one_line
 from coden.storage import Storage
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 FOLDER = "_coden"
 TRAININGS = "trainings/"
 # A writer publishes and prunes manifests, and moves files, while we look at them.

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
-#include <arrow/builder.h>
 #include <arrow/type.h>
 
 #include "coden/pipeline/error.h"
-#include "coden/read/event_batch.h"
 #include "embed/snapshot_update_internal.h"
 
 namespace coden {
@@ -17,7 +16,7 @@ namespace coden {
 namespace {
 
 // Numbers per emitted batch: a snapshot of any size passes in pieces. Pieces are counted
-// in nodes, so they do not depend on how the log was read.
+// in nodes, so they do not depend on the slice.
 constexpr std::int64_t kNumbersPerBatch = 1 << 23;
 
 std::shared_ptr<arrow::DataType> EmbeddingType() {
@@ -27,25 +26,28 @@ std::shared_ptr<arrow::DataType> EmbeddingType() {
 }  // namespace
 
 Embedder::Embedder(const EmbedderOptions& options, const Schedule& schedule,
+                   std::shared_ptr<const NodeTimes> times, GraphSource& graphs,
                    NodeFeatures::Updates updates, NodeIdMap& nodes)
     : options_(options),
-      replay_(schedule),
+      schedule_(schedule),
+      times_(std::move(times)),
+      graphs_(graphs),
       updates_(std::move(updates)),
       nodes_(nodes),
-      graph_(options.graph),
-      engine_(options.embed, options.num_columns()),
-      present_(nodes.size(), false) {
+      graph_(options.directed),
+      engine_(options.embed, options.num_columns()) {
   graph_.Grow(nodes.size());
   engine_.Grow(nodes.size());
+  engine_.SetArrivals({times_, &times_->arrivals});
 }
 
-arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(const EmbedderOptions& options,
-                                                        const Schedule& schedule,
-                                                        const NodeFeatures& features,
-                                                        NodeIdMap& nodes) {
+arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(
+    const EmbedderOptions& options, const Schedule& schedule, int num_done,
+    std::shared_ptr<const NodeTimes> times, GraphSource& graphs,
+    const NodeFeatures& features, NodeIdMap& nodes) {
   ARROW_ASSIGN_OR_RAISE(auto updates, features.OpenUpdates(nodes));
-  std::unique_ptr<Embedder> embedder(
-      new Embedder(options, schedule, std::move(updates), nodes));
+  std::unique_ptr<Embedder> embedder(new Embedder(
+      options, schedule, std::move(times), graphs, std::move(updates), nodes));
   // Nodes that have not arrived yet get their features now. They have no arcs, so they
   // touch no other node's embedding, and no snapshot shows them before they are present.
   bool known = true;
@@ -55,37 +57,44 @@ arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(const EmbedderOptions& o
         if (known) embedder->SetFeatures(node, vector);
       }));
   if (!known) return InputChanged();
-  for (const NodeId node : options.initial_nodes) embedder->present_[node] = true;
+  if (num_done == 0) return embedder;
+  embedder->next_point_ = static_cast<std::size_t>(num_done);
+  ARROW_RETURN_NOT_OK(embedder->UpdateFeatures(schedule[num_done - 1].time));
+  ARROW_RETURN_NOT_OK(
+      graphs.Load(schedule[num_done - 1].snapshot + 1, embedder->graph_));
   return embedder;
 }
 
-arrow::Result<SchemaPtr> Embedder::Bind(const SchemaPtr&) {
-  output_ = arrow::schema({
+SchemaPtr Embedder::OutputSchema() {
+  return arrow::schema({
       arrow::field("snapshot", arrow::int32(), /*nullable=*/false),
-      arrow::field("node", nodes_.id_type(), /*nullable=*/false),
+      arrow::field("node", arrow::int32(), /*nullable=*/false),
       arrow::field("embedding", EmbeddingType(), /*nullable=*/false),
   });
-  return output_;
 }
 
-arrow::Status Embedder::Push(BatchPtr batch, const Emit& emit) {
-  return replay_.Push(
-      EventView(*batch),
-      [this](const EdgeEvent& far, const EdgeEvent& near) {
-        if (options_.graph.window > 0) graph_.Prefetch(far, near);
-      },
-      [this](const EdgeEvent& event) -> arrow::Status {
-        if (std::max(event.src, event.dst) >= engine_.num_nodes()) return InputChanged();
-        ARROW_RETURN_NOT_OK(events_.Add(event, graph_, changes_));
-        present_[event.src] = true;
-        present_[event.dst] = true;
-        return arrow::Status::OK();
-      },
-      [&](const SchedulePoint& point) { return Take(point, emit); });
-}
-
-arrow::Status Embedder::Finish(const Emit& emit) {
-  return replay_.Finish([&](const SchedulePoint& point) { return Take(point, emit); });
+std::vector<std::int64_t> RowCounts(const Schedule& schedule, int num_done,
+                                    const NodeTimes& times,
+                                    const std::optional<std::vector<NodeId>>& chosen) {
+  // Nodes that come with a snapshot, then summed up.
+  std::vector<std::int64_t> counts(schedule.size() + 1, 0);
+  const auto count = [&](NodeId node) {
+    const std::int32_t since = times.since[node];
+    if (since < 0) return;
+    const auto first =
+        std::ranges::lower_bound(schedule, since, {}, &SchedulePoint::snapshot);
+    ++counts[first - schedule.begin()];
+  };
+  if (chosen) {
+    std::ranges::for_each(*chosen, count);
+  } else {
+    for (std::size_t node = 0; node < times.since.size(); ++node)
+      count(static_cast<NodeId>(node));
+  }
+  std::partial_sum(counts.begin(), counts.end(), counts.begin());
+  counts.pop_back();
+  counts.erase(counts.begin(), counts.begin() + num_done);
+  return counts;
 }
 
 void Embedder::SetFeatures(NodeId node, std::span<const float> vector) {
@@ -102,73 +111,80 @@ arrow::Status Embedder::UpdateFeatures(EventTime time) {
   ARROW_RETURN_NOT_OK(
       updates_.AdvanceTo(time, nodes_, [&](NodeId node, std::span<const float> vector) {
         known = known && node < engine_.num_nodes();
-        if (!known) return;
-        SetFeatures(node, vector);
-        present_[node] = true;
+        if (known) SetFeatures(node, vector);
       }));
   return known ? arrow::Status::OK() : InputChanged();
 }
 
-arrow::Status Embedder::ContinueAfter(int num_snapshots) {
-  replay_.ContinueAfter(num_snapshots);
-  const SchedulePoint* const last = replay_.last();
-  return last == nullptr ? arrow::Status::OK() : UpdateFeatures(last->time);
-}
-
-arrow::Status Embedder::Take(const SchedulePoint& point, const Emit& emit) {
+arrow::Status Embedder::Embed(const SchedulePoint& point) {
   ARROW_RETURN_NOT_OK(UpdateFeatures(point.time));
-  ARROW_RETURN_NOT_OK(events_.Flush(graph_, changes_));
-  SettleAt(point, graph_, changes_);
+  ARROW_RETURN_NOT_OK(graphs_.AdvanceTo(point.snapshot, graph_));
   const auto start = std::chrono::steady_clock::now();
-  ARROW_ASSIGN_OR_RAISE(SolveWork work, UpdateAt(point, graph_.graph(), changes_,
-                                                 options_.embed, options_.stop, engine_));
+  ARROW_ASSIGN_OR_RAISE(SolveWork work, UpdateAt(point, graph_, options_.embed,
+                                                 options_.stop, engine_));
   work.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  changes_.Clear();
+  graph_.Settle();
   figures_.work.push_back(work);
-  ARROW_RETURN_NOT_OK(EmitSnapshot(point, emit));
-  return options_.after_snapshot ? options_.after_snapshot(point.snapshot)
-                                 : arrow::Status::OK();
+  rows_.clear();
+  next_row_ = 0;
+  rounding_.assign(engine_.num_columns(), 0.0);
+  const auto add = [&](NodeId node) {
+    if (IsPresent(node, point.snapshot)) rows_.push_back(node);
+  };
+  if (options_.chosen) {
+    std::ranges::for_each(*options_.chosen, add);
+  } else {
+    for (NodeId node = 0; node < nodes_.size(); ++node) add(node);
+  }
+  return arrow::Status::OK();
 }
 
-arrow::Status Embedder::EmitSnapshot(const SchedulePoint& point, const Emit& emit) {
-  const int width = engine_.num_columns();
-  const std::int64_t rows_per_batch =
-      std::max<std::int64_t>(1, kNumbersPerBatch / std::max(width, options_.row_width));
-  std::vector<NodeId> rows;
-  std::vector<double> rounding(width, 0.0);
-  const auto flush = [&]() -> arrow::Status {
-    const auto count = static_cast<std::int64_t>(rows.size());
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> values,
-                          arrow::AllocateBuffer(count * width * sizeof(float)));
-    auto* out = reinterpret_cast<float*>(values->mutable_data());
-    std::vector<std::int32_t> offsets(count + 1);
-    engine_.CopyRows(rows, out, rounding);
-    for (std::int64_t row = 0; row < count; ++row)
-      offsets[row + 1] = static_cast<std::int32_t>((row + 1) * width);
-    ARROW_ASSIGN_OR_RAISE(auto ids, nodes_.Take(rows));
-    auto numbers = std::make_shared<arrow::FloatArray>(count * width, values);
-    auto embeddings = std::make_shared<arrow::ListArray>(
-        EmbeddingType(), count, arrow::Buffer::FromVector(std::move(offsets)), numbers);
-    std::vector<std::int32_t> number(count, point.snapshot);
-    auto snapshots = std::make_shared<arrow::Int32Array>(
-        count, arrow::Buffer::FromVector(std::move(number)));
-    rows.clear();
-    return emit(arrow::RecordBatch::Make(output_, count, {snapshots, ids, embeddings}));
-  };
-  for (NodeId node = 0; node < static_cast<NodeId>(present_.size()); ++node) {
-    if (present_[node]) rows.push_back(node);
-    if (static_cast<std::int64_t>(rows.size()) == rows_per_batch)
-      ARROW_RETURN_NOT_OK(flush());
+arrow::Status Embedder::ReadNext(BatchPtr* batch) {
+  *batch = nullptr;
+  while (next_row_ == rows_.size()) {
+    if (next_point_ == schedule_.size()) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(Embed(schedule_[next_point_++]));
+    if (rows_.empty()) ARROW_RETURN_NOT_OK(EndSnapshot(schedule_[next_point_ - 1]));
   }
-  if (!rows.empty()) ARROW_RETURN_NOT_OK(flush());
+  const SchedulePoint& point = schedule_[next_point_ - 1];
+  const int width = engine_.num_columns();
+  const std::int64_t most_rows =
+      std::max<std::int64_t>(1, kNumbersPerBatch / std::max(width, options_.row_width));
+  const auto count = std::min<std::int64_t>(
+      most_rows, static_cast<std::int64_t>(rows_.size() - next_row_));
+  const std::span<const NodeId> rows =
+      std::span(rows_).subspan(next_row_, static_cast<std::size_t>(count));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> values,
+                        arrow::AllocateBuffer(count * width * sizeof(float)));
+  engine_.CopyRows(rows, reinterpret_cast<float*>(values->mutable_data()), rounding_);
+  next_row_ += static_cast<std::size_t>(count);
+  if (next_row_ == rows_.size()) ARROW_RETURN_NOT_OK(EndSnapshot(point));
+  std::vector<std::int32_t> offsets(count + 1);
+  for (std::int64_t row = 0; row < count; ++row)
+    offsets[row + 1] = static_cast<std::int32_t>((row + 1) * width);
+  *batch = arrow::RecordBatch::Make(
+      OutputSchema(), count,
+      {std::make_shared<arrow::Int32Array>(
+           count,
+           arrow::Buffer::FromVector(std::vector<std::int32_t>(count, point.snapshot))),
+       std::make_shared<arrow::Int32Array>(
+           count, arrow::Buffer::FromVector(std::vector<NodeId>(rows.begin(), rows.end()))),
+       std::make_shared<arrow::ListArray>(
+           EmbeddingType(), count, arrow::Buffer::FromVector(std::move(offsets)),
+           std::make_shared<arrow::FloatArray>(count * width, std::move(values)))});
+  return arrow::Status::OK();
+}
+
+arrow::Status Embedder::EndSnapshot(const SchedulePoint& point) {
   double worst = 0.0;
   const std::vector<double> bounds = engine_.ErrorBounds();
-  for (int column = 0; column < width; ++column)
-    worst = std::max(worst, bounds[column] + rounding[column]);
+  for (std::size_t column = 0; column < bounds.size(); ++column)
+    worst = std::max(worst, bounds[column] + rounding_[column]);
   figures_.error_bounds.push_back(
       worst / static_cast<double>(std::max<std::int64_t>(point.num_nodes, 1)));
-  return arrow::Status::OK();
+  return options_.after_snapshot ? options_.after_snapshot(point.snapshot)
+                                 : arrow::Status::OK();
 }
 
 }  // namespace coden

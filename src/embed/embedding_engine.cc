@@ -71,12 +71,15 @@ void EmbeddingEngine::SetFeatures(NodeId node, std::span<const float> features) 
   }
 }
 
-SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
-                                  const NeighbourhoodChanges& changes,
-                                  const StopCheck& stopped,
+void EmbeddingEngine::SetArrivals(
+    std::shared_ptr<const std::vector<std::int32_t>> arrivals) {
+  state_->arrivals = std::move(arrivals);
+}
+
+SolveWork EmbeddingEngine::Update(const SnapshotGraph& graph, const StopCheck& stopped,
                                   std::optional<std::int64_t> num_present) {
   State& state = *state_;
-  const double residue = state.CollectChanges(graph, changes);
+  const double residue = state.CollectChanges(graph);
   const RowGraph rows(graph, state.order);
   const UpdateContext context{rows, state.degrees, state.rule, state.row_changes};
   const std::int64_t n = num_present.value_or(num_nodes());
@@ -121,7 +124,7 @@ SolveWork EmbeddingEngine::Update(const DynamicGraph& graph,
     // The plan takes the place of what the pushes have kept.
     state.workspaces.clear();
     const SweepPlan plan =
-        PlanSweeps(rows, state.degrees, state.rule, state.symmetry.holds());
+        PlanSweeps(rows, state.degrees, state.rule, state.IsSymmetric(graph));
     const auto sweep = [&](std::size_t first) {
       work.resize(state.blocks.size());
       tbb::parallel_for(first, state.blocks.size(), [&](std::size_t i) {
@@ -221,7 +224,7 @@ double EmbeddingEngine::ErrorBound() const {
   return bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
 }
 
-double EmbeddingEngine::Audit(const DynamicGraph& graph) {
+double EmbeddingEngine::Audit(const SnapshotGraph& graph) {
   State& state = *state_;
   const RowGraph rows(graph, state.order);
   std::vector<double> ratios(state.num_columns, 0.0);

@@ -35,7 +35,7 @@ void EmbeddingEngine::CopyNumbers(int column, std::int64_t first_row,
     out[i] = state_->blocks[block].Value(static_cast<Row>(first_row + i), lane);
 }
 
-void EmbeddingEngine::Restore(const DynamicGraph& graph,
+void EmbeddingEngine::Restore(const SnapshotGraph& graph,
                               std::span<const NodeId> connected,
                               const EngineMemory& memory) {
   State& state = *state_;
@@ -46,6 +46,7 @@ void EmbeddingEngine::Restore(const DynamicGraph& graph,
   for (std::size_t row = 0; row < connected.size(); ++row) {
     const auto neighbours = graph.out_neighbours(connected[row]);
     state.degrees[row] = static_cast<std::int32_t>(neighbours.size());
+    if (!graph.directed()) continue;
     for (const NodeId neighbour : neighbours)
       state.symmetry.Add(connected[row], neighbour);
   }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <unordered_set>
+#include <utility>
 
 #include "coden/embed/embedding_engine.h"
 #include "embed/column_block_internal.h"
@@ -26,6 +27,8 @@ struct EmbeddingEngine::State {
   static constexpr int kNarrowest = 4;
   // Of an embedding whose features have unit scale.
   static constexpr double kTypicalValue = 0.3;
+  // An update of more changes than a node in so many is large.
+  static constexpr NodeId kNodesPerChange = 64;
 
   struct Place {
     int block;
@@ -75,20 +78,55 @@ struct EmbeddingEngine::State {
     row_changes.arrived.push_back(to);
   }
 
+  /// Give rows to nodes that have an arc for the first time, in the order in which they
+  /// came in the log.
+  void ConnectArriving(const SnapshotGraph& graph) {
+    std::vector<std::pair<std::uint32_t, NodeId>> arriving;
+    // Targets may be named by many sources. A small update does not pay for all nodes.
+    const bool is_large = graph.changes().size() >
+                          static_cast<std::size_t>(order.num_nodes() / kNodesPerChange);
+    std::vector<bool> noted(
+        graph.directed() && is_large ? static_cast<std::size_t>(order.num_nodes()) : 0);
+    const auto add = [&](NodeId node) {
+      if (order.connected(node)) return;
+      if (!noted.empty()) {
+        if (noted[node]) return;
+        noted[node] = true;
+      }
+      const bool known =
+          arrivals != nullptr && node < static_cast<NodeId>(arrivals->size());
+      // No arrival, -1, becomes the latest.
+      arriving.emplace_back(static_cast<std::uint32_t>(known ? (*arrivals)[node] : -1),
+                            node);
+    };
+    for (const SnapshotGraph::Change& change : graph.changes()) {
+      const auto neighbours = graph.out_neighbours(change.node);
+      if (!neighbours.empty()) add(change.node);
+      // In an undirected graph they have changed themselves.
+      if (!graph.directed()) continue;
+      for (const NodeId node : neighbours) add(node);
+    }
+    std::sort(arriving.begin(), arriving.end());
+    for (const auto& [arrival, node] : arriving) Connect(node);  // once
+  }
+
+  /// Whether every arc has its reverse.
+  bool IsSymmetric(const SnapshotGraph& graph) const {
+    return !graph.directed() || symmetry.holds();
+  }
+
   /// Rows, degrees and old feature vectors for everything that changed. Returns an
   /// estimate of the residue that it makes.
-  double CollectChanges(const DynamicGraph& graph, const NeighbourhoodChanges& changes) {
+  double CollectChanges(const SnapshotGraph& graph) {
     assert(graph.num_nodes() <= order.num_nodes());
     row_changes.Clear();
     const Row connected_before = order.num_connected();
-    for (const auto& change : changes.changes()) {
-      Connect(change.node);
-      for (const NodeId node : graph.out_neighbours(change.node)) Connect(node);
-    }
+    ConnectArriving(graph);
     degrees.resize(order.num_connected(), 0);
     // The 1-norm of what changed in the columns of P, one per row.
     double changed = static_cast<double>(row_changes.arrived.size());
-    for (const auto& change : changes.changes()) {
+    for (const SnapshotGraph::Change& change : graph.changes()) {
+      if (!order.connected(change.node)) continue;  // came and went
       const Row row = order.row_of(change.node);
       const auto now = graph.out_neighbours(change.node);
       degrees[row] = static_cast<std::int32_t>(now.size());
@@ -98,11 +136,11 @@ struct EmbeddingEngine::State {
           change.before, now,
           [&](NodeId node) {
             ++num_removed;
-            symmetry.Remove(change.node, node);
+            if (graph.directed()) symmetry.Remove(change.node, node);
           },
           [&](NodeId node) {
             ++num_added;
-            symmetry.Add(change.node, node);
+            if (graph.directed()) symmetry.Add(change.node, node);
           });
       if (row >= connected_before || num_removed + num_added == 0) continue;
       changed +=
@@ -163,7 +201,8 @@ struct EmbeddingEngine::State {
   SolverChoice choice;
   PropagationRule rule;
   RowOrder order;
-  Symmetry symmetry;
+  std::shared_ptr<const std::vector<std::int32_t>> arrivals;  // by node
+  Symmetry symmetry;                                          // of a directed graph
   std::vector<std::int32_t> degrees;  // out-degree by connected row
   std::vector<ColumnBlock> blocks;
   std::vector<Place> places;  // by column

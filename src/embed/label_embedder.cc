@@ -30,10 +30,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <arrow/type.h>
-
 #include "coden/pipeline/error.h"
-#include "coden/read/event_batch.h"
 #include "embed/snapshot_update_internal.h"
 
 namespace coden {
@@ -70,32 +67,41 @@ arrow::Status Check(const LabelEmbedderOptions& options, std::span<const LabelSe
 
 LabelEmbedder::LabelEmbedder(const LabelEmbedderOptions& options,
                              const Schedule& schedule, std::vector<LabelSeed> seeds,
-                             NodeId num_nodes)
+                             const std::shared_ptr<const NodeTimes>& times,
+                             std::vector<std::unique_ptr<GraphSource>> graphs)
     : options_(options),
-      replay_(schedule),
+      schedule_(schedule),
       seeds_(std::move(seeds)),
-      folds_(num_nodes, kNoFold),
-      columns_(num_nodes, kNoColumn) {
-  for (const EventTime window : options.windows) {
-    GraphOptions graph = options.graph;
-    graph.window = window;
-    Window& added = windows_.emplace_back(Window{EventGraph(graph), {}, {}});
-    added.graph.Grow(num_nodes);
+      folds_(times->since.size(), kNoFold),
+      columns_(times->since.size(), kNoColumn) {
+  for (std::unique_ptr<GraphSource>& source : graphs) {
+    Window& added = windows_.emplace_back(
+        Window{std::move(source), SnapshotGraph(options.graph.directed), {}});
+    added.graph.Grow(num_nodes());
     added.engines.reserve(options.alphas.size());
-    for (const double alpha : options.alphas)
-      added.engines.emplace_back(EmbedOptionsOf(alpha), num_columns()).Grow(num_nodes);
+    for (const double alpha : options.alphas) {
+      EmbeddingEngine& engine =
+          added.engines.emplace_back(EmbedOptionsOf(alpha), num_columns());
+      engine.Grow(num_nodes());
+      engine.SetArrivals({times, &times->arrivals});
+    }
   }
 }
 
 arrow::Result<std::unique_ptr<LabelEmbedder>> LabelEmbedder::Make(
     const LabelEmbedderOptions& options, const Schedule& schedule,
-    std::vector<LabelSeed> seeds, NodeId num_nodes) {
-  ARROW_RETURN_NOT_OK(Check(options, seeds, num_nodes));
+    std::vector<LabelSeed> seeds, std::shared_ptr<const NodeTimes> times,
+    std::vector<std::unique_ptr<GraphSource>> graphs) {
+  ARROW_RETURN_NOT_OK(Check(options, seeds, static_cast<NodeId>(times->since.size())));
+  if (graphs.size() != options.windows.size()) {
+    return arrow::Status::Invalid("label columns have ", options.windows.size(),
+                                  " windows and ", graphs.size(), " graphs");
+  }
   std::stable_sort(
       seeds.begin(), seeds.end(),
       [](const LabelSeed& a, const LabelSeed& b) { return a.from < b.from; });
   std::unique_ptr<LabelEmbedder> embedder(
-      new LabelEmbedder(options, schedule, std::move(seeds), num_nodes));
+      new LabelEmbedder(options, schedule, std::move(seeds), times, std::move(graphs)));
   for (const LabelSeed& seed : embedder->seeds_) {
     int& fold = embedder->folds_[seed.node];
     if (fold != kNoFold && fold != seed.fold) {
@@ -150,34 +156,21 @@ void LabelEmbedder::CopyRows(std::span<const NodeId> nodes, float* out) const {
   }
 }
 
-arrow::Result<SchemaPtr> LabelEmbedder::Bind(const SchemaPtr&) {
-  return arrow::schema(arrow::FieldVector{});
-}
-
-arrow::Status LabelEmbedder::Push(BatchPtr batch, const Emit&) {
-  return replay_.Push(
-      EventView(*batch),
-      [this](const EdgeEvent& far, const EdgeEvent& near) {
-        for (const Window& window : windows_) window.graph.Prefetch(far, near);
-      },
-      [this](const EdgeEvent& event) { return Apply(event); },
-      [this](const SchedulePoint& point) { return Take(point); });
-}
-
-arrow::Status LabelEmbedder::Finish(const Emit&) {
-  return replay_.Finish([this](const SchedulePoint& point) { return Take(point); });
-}
-
-arrow::Status LabelEmbedder::Apply(const EdgeEvent& event) {
-  if (std::max(event.src, event.dst) >= num_nodes()) return InputChanged();
-  for (Window& window : windows_)
-    ARROW_RETURN_NOT_OK(window.graph.Apply(event, window.changes));
+arrow::Status LabelEmbedder::Run() {
+  while (next_point_ < schedule_.size())
+    ARROW_RETURN_NOT_OK(Take(schedule_[next_point_++]));
   return arrow::Status::OK();
 }
 
 arrow::Status LabelEmbedder::ContinueAfter(int num_snapshots,
                                            std::span<const int> columns) {
-  replay_.ContinueAfter(num_snapshots);
+  next_point_ = static_cast<std::size_t>(num_snapshots);
+  const SchedulePoint* const last =
+      next_point_ == 0 ? nullptr : &schedule_[next_point_ - 1];
+  for (Window& window : windows_) {
+    if (last == nullptr) break;
+    ARROW_RETURN_NOT_OK(window.source->Load(last->snapshot + 1, window.graph));
+  }
   for (NodeId node = 0; node < static_cast<NodeId>(columns.size()); ++node) {
     if (columns[node] == kNoColumn) continue;
     // A node that has lost its label is still not to read it.
@@ -190,7 +183,6 @@ arrow::Status LabelEmbedder::ContinueAfter(int num_snapshots,
     }
     SetColumn(node, columns[node]);
   }
-  const SchedulePoint* const last = replay_.last();
   std::vector<int> known(folds_.size(), kNoColumn);
   for (; last != nullptr && next_seed_ < seeds_.size() &&
          seeds_[next_seed_].from <= last->time;
@@ -221,13 +213,12 @@ arrow::Status LabelEmbedder::Take(const SchedulePoint& point) {
     SetColumn(seed.node, ColumnOf(seed));
   }
   for (Window& window : windows_) {
-    SettleAt(point, window.graph, window.changes);
+    ARROW_RETURN_NOT_OK(window.source->AdvanceTo(point.snapshot, window.graph));
     for (std::size_t i = 0; i < window.engines.size(); ++i) {
-      ARROW_RETURN_NOT_OK(UpdateAt(point, window.graph.graph(), window.changes,
-                                   EmbedOptionsOf(options_.alphas[i]), options_.stop,
-                                   window.engines[i]));
+      ARROW_RETURN_NOT_OK(UpdateAt(point, window.graph, EmbedOptionsOf(options_.alphas[i]),
+                                   options_.stop, window.engines[i]));
     }
-    window.changes.Clear();
+    window.graph.Settle();
   }
   return options_.after_snapshot ? options_.after_snapshot(point) : arrow::Status::OK();
 }

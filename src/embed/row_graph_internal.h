@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "coden/graph/dynamic_graph.h"
+#include "coden/graph/snapshot_graph.h"
 #include "embed/row_order_internal.h"
 
 namespace coden {
@@ -10,7 +10,7 @@ namespace coden {
 /// The graph by row: connected rows and where their arcs go.
 class RowGraph {
  public:
-  RowGraph(const DynamicGraph& graph, const RowOrder& order)
+  RowGraph(const SnapshotGraph& graph, const RowOrder& order)
       : graph_(graph), order_(order) {}
 
   Row size() const { return order_.num_connected(); }
@@ -26,7 +26,7 @@ class RowGraph {
   }
 
  private:
-  const DynamicGraph& graph_;
+  const SnapshotGraph& graph_;
   const RowOrder& order_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 // Two routes to one number differ by this much in their error weights.
 constexpr double kAuditTolerance = 1e-5;
 
-arrow::Status CheckBounds(const SchedulePoint& point, const DynamicGraph& graph,
+arrow::Status CheckBounds(const SchedulePoint& point, const SnapshotGraph& graph,
                           const EmbedOptions& options, EmbeddingEngine& engine) {
   const auto num_nodes = static_cast<double>(point.num_nodes);
   const double bound = engine.ErrorBound();
@@ -40,18 +40,11 @@ arrow::Status CheckBounds(const SchedulePoint& point, const DynamicGraph& graph,
 
 }  // namespace
 
-void SettleAt(const SchedulePoint& point, EventGraph& graph,
-              NeighbourhoodChanges& changes) {
-  if (point.at_prediction) graph.ExpireUntil(point.time, changes);
-  changes.Settle(graph.graph());
-}
-
-arrow::Result<SolveWork> UpdateAt(const SchedulePoint& point, const DynamicGraph& graph,
-                                  const NeighbourhoodChanges& changes,
+arrow::Result<SolveWork> UpdateAt(const SchedulePoint& point, const SnapshotGraph& graph,
                                   const EmbedOptions& options,
                                   const arrow::StopToken& stop, EmbeddingEngine& engine) {
   const SolveWork work = engine.Update(
-      graph, changes, [&] { return stop.IsStopRequested(); }, point.num_nodes);
+      graph, [&] { return stop.IsStopRequested(); }, point.num_nodes);
   ARROW_RETURN_NOT_OK(stop.Poll());
   ARROW_RETURN_NOT_OK(CheckBounds(point, graph, options, engine));
   return work;

@@ -16,7 +16,6 @@
 
 #include <arrow/table.h>
 
-#include "coden/embed/schedule_replay.h"
 #include "coden/graph/event_graph.h"
 #include "coden/graph/unobserved.h"
 #include "coden/pipeline/error.h"
@@ -24,6 +23,7 @@
 #include "coden/pipeline/runner.h"
 #include "coden/read/event_batch.h"
 #include "coden/report/printable.h"
+#include "coden/sample/schedule_replay.h"
 #include "coden/sample/shifted_graph.h"
 #include "coden/snapshot/snapshot_rows.h"
 #include "coden/store/manifest.h"
@@ -155,7 +155,7 @@ class ErrorStudy {
         *source, stages,
         [&](const BatchPtr& batch) {
           return replay.Push(
-              EventView(*batch), [](const EdgeEvent&, const EdgeEvent&) {},
+              EventView(*batch), [](const EdgeEvent&) {},
               [&](const EdgeEvent& event) { return Apply(event); }, take);
         },
         context_));

@@ -6,6 +6,8 @@
 
 #include "coden/graph/degree_graph.h"
 
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -39,6 +41,18 @@ void DegreeGraph::Toggle(const ArcPlace& place) {
   } else {
     Insert(Key(place.src, place.dst), place.slot);
   }
+}
+
+std::vector<EdgeChange> DegreeGraph::Edges(bool /*directed*/) const {
+  std::vector<EdgeChange> edges;
+  edges.reserve(num_keys_);
+  for (const std::uint64_t key : keys_) {
+    if (key == kEmpty) continue;
+    edges.emplace_back(static_cast<NodeId>(key >> 32), static_cast<NodeId>(key),
+                       /*present=*/true);
+  }
+  tbb::parallel_sort(edges.begin(), edges.end());
+  return edges;
 }
 
 void DegreeGraph::Insert(std::uint64_t key, std::size_t slot) {

@@ -10,8 +10,7 @@
 //   - slots are at most 1.75 per neighbour plus 64 per pool,
 //   - a change costs the search, the move of what follows in its list and, spread over
 //     the changes between them, compactions of a few slots; a compaction needs room for
-//     one pool twice, never for the graph,
-//   - several changes of one list, given together, cost no more than one pass over it.
+//     one pool twice, never for the graph.
 
 #include "coden/graph/dynamic_graph.h"
 
@@ -32,9 +31,6 @@ std::uint64_t SpareSlots(std::uint64_t live) { return 32 + live / 8; }
 // Slots that a pool with `live` neighbours may have. Above what a compaction leaves, so
 // that one is not followed by the next.
 std::uint64_t MostSlots(std::uint64_t live) { return 64 + live + live / 4 * 3; }
-
-// Changes of a list from which on it is written anew, instead of moved for each.
-constexpr std::size_t kFewFlips = 4;
 
 // The number of `values`, sorted, that are below `value`. The loop has no branch to
 // mispredict: whether a neighbour is before or after is a coin toss.
@@ -82,7 +78,7 @@ void DynamicGraph::EraseArc(NodeId src, NodeId dst) {
 void DynamicGraph::Toggle(const ArcPlace& place) {
   List& list = lists_[place.src];
   if (!place.present) {
-    if (list.size == list.capacity) MakeRoom(place.src, /*more=*/1);
+    if (list.size == list.capacity) MakeRoom(place.src);
     NodeId* const begin = Begin(place.src);
     std::copy_backward(begin + place.index, begin + list.size, begin + list.size + 1);
     begin[place.index] = place.dst;
@@ -101,36 +97,22 @@ void DynamicGraph::Toggle(const ArcPlace& place) {
   if (pool.slots.size() > MostSlots(pool.live)) Compact(place.src);
 }
 
-void DynamicGraph::Flip(NodeId src, std::span<const NodeId> targets) {
-  if (targets.size() < kFewFlips) {
-    for (const NodeId dst : targets) Toggle(FindArc(src, dst));
-    return;
+std::vector<EdgeChange> DynamicGraph::Edges(bool directed) const {
+  std::vector<EdgeChange> edges;
+  for (NodeId node = 0; node < num_nodes(); ++node) {
+    for (const NodeId neighbour : out_neighbours(node))
+      if (directed || node <= neighbour) edges.emplace_back(node, neighbour, true);
   }
-  const auto neighbours = out_neighbours(src);
-  merged_.resize(neighbours.size() + targets.size());
-  merged_.erase(
-      std::ranges::set_symmetric_difference(neighbours, targets, merged_.begin()).out,
-      merged_.end());
-  List& list = lists_[src];
-  const std::uint32_t before = list.size;
-  const auto after = static_cast<std::uint32_t>(merged_.size());
-  if (after > list.capacity) MakeRoom(src, after - before);
-  std::ranges::copy(merged_, Begin(src));
-  list.size = after;
-  num_arcs_ += std::int64_t{after} - before;
-  if (list.capacity == kNear) return;
-  Pool& pool = pools_[src >> kNodesPerPoolLog2];
-  pool.live = pool.live + after - before;
-  if (pool.slots.size() > MostSlots(pool.live)) Compact(src);
+  return edges;
 }
 
-// Give the list of `node` room for `more` neighbours, which it has not.
-void DynamicGraph::MakeRoom(NodeId node, std::uint32_t more) {
+// Give the list of `node` room for another neighbour, which it has not.
+void DynamicGraph::MakeRoom(NodeId node) {
   Pool& pool = pools_[node >> kNodesPerPoolLog2];
   List& list = lists_[node];
-  const std::uint32_t capacity = WithSlack(list.size + more);
-  if (pool.used + capacity > pool.slots.size()) Compact(node, more);
-  if (list.size + more <= list.capacity) return;
+  const std::uint32_t capacity = WithSlack(list.size + 1);
+  if (pool.used + capacity > pool.slots.size()) Compact(node, /*more=*/1);
+  if (list.size < list.capacity) return;
   const NodeId* const from = Begin(node);
   std::copy(from, from + list.size, pool.slots.data() + pool.used);
   if (list.capacity == kNear) pool.live += list.size;

@@ -2,7 +2,6 @@
 
 #include "coden/pipeline/fingerprint.h"
 #include "coden/state/saved_columns.h"
-#include "coden/state/saved_graph.h"
 #include "coden/state/saved_work.h"
 #include "coden/store/commit.h"
 #include "coden/store/parquet_file.h"
@@ -36,7 +35,6 @@ arrow::Status Checkpointer::OnEmbedded(int snapshot, const Embedder& embedder) {
   tray.engine = embedder.engine().Memory();
   tray.error_bounds = embedder.figures().error_bounds;
   tray.work = embedder.figures().work;
-  ARROW_ASSIGN_OR_RAISE(tray.files, StageGraph(store_, embedder));
   ARROW_ASSIGN_OR_RAISE(tray.files.emplace_back(),
                         StageColumns(store_, embedder, tray.columns));
   const std::lock_guard lock(mutex_);

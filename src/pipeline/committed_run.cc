@@ -3,20 +3,12 @@
 #include <arrow/table.h>
 
 #include "coden/pipeline/error.h"
-#include "coden/pipeline/fingerprint.h"
-#include "coden/pipeline/runner.h"
+#include "coden/state/history.h"
 #include "coden/store/manifest.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 
 namespace coden {
-
-namespace {
-
-// Replays can be interrupted between two batches.
-constexpr std::int64_t kReplayBatchRows = 4096;
-
-}  // namespace
 
 arrow::Result<CommittedRun> CommittedRun::Open(const Settings& settings,
                                                const RunStore& store) {
@@ -31,24 +23,28 @@ arrow::Result<CommittedRun> CommittedRun::Open(const Settings& settings,
                         ProgressFromJson(text, store.Show(RunLayout::kProgress)));
   ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, RunLayout::kSchedule));
   ARROW_ASSIGN_OR_RAISE(run.schedule, ScheduleFromTable(*table));
-  const EarlierRun earlier{store, run.progress,
-                           EdgeFiles(part->inputs, run.progress.log)};
-  ARROW_ASSIGN_OR_RAISE(run.inputs, RunInputs::Open(settings, &earlier));
-  run.inputs.nodes->Freeze();
+  ARROW_ASSIGN_OR_RAISE(
+      run.inputs, RunInputs::OpenWithoutLog(settings, {store, run.progress, *part}));
+  run.files = part->files;
+  if (const PartRecord* windows = manifest->Find(kWindowsPart))
+    run.files.insert(run.files.end(), windows->files.begin(), windows->files.end());
   return run;
 }
 
-arrow::Status CommittedRun::Replay(const Settings& settings,
-                                   std::span<Operator* const> stages,
-                                   const RunContext& context, std::int64_t num_events) {
-  ARROW_ASSIGN_OR_RAISE(const UsedRows rows, ReadUsedRows(inputs.log, progress.log,
-                                                          kReplayBatchRows, num_events));
-  EventReader reader(settings.input.edges, settings.graph.events, *inputs.nodes,
-                     rows.options);
-  std::vector<Operator*> all = {&reader};
-  all.insert(all.end(), stages.begin(), stages.end());
-  const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
-  return Run(*rows.reader, all, discard, context, {.read_ahead_of = 1}).status();
+arrow::Result<std::vector<std::unique_ptr<GraphSource>>> CommittedRun::Graphs(
+    const Settings& settings, const RunStore& store,
+    const std::vector<EventTime>& windows) const {
+  std::vector<std::unique_ptr<GraphSource>> graphs;
+  for (const EventTime window : windows) {
+    std::string folder = window == settings.graph.window
+                             ? std::string(RunLayout::kHistory)
+                             : RunLayout::WindowHistory(window);
+    ARROW_ASSIGN_OR_RAISE(
+        History history,
+        History::Open(store, std::move(folder), files, inputs.nodes->size()));
+    graphs.push_back(std::make_unique<History>(std::move(history)));
+  }
+  return graphs;
 }
 
 }  // namespace coden

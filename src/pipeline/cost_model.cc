@@ -31,7 +31,7 @@ constexpr int kBlock = 16;
 
 // Nanoseconds on one core.
 constexpr double kScheduleRow = 130;  // read, decode, number, sample
-constexpr double kReplayRow = 190;    // read, decode, sort, change the graph
+constexpr double kReplayRow = 40;     // read from the history, merged into the graph
 constexpr double kPlanArc = 10;       // what has changed; order and weights of the sweeps
 constexpr double kArcInCache = 3.0;   // of a sweep over one block
 constexpr double kArcInMemory = 6.3;

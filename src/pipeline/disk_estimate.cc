@@ -7,7 +7,8 @@
 #include "coden/pipeline/disk_estimate.h"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
+#include <numeric>
 #include <vector>
 
 #include <arrow/array.h>
@@ -15,14 +16,13 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
+#include "coden/pipeline/embed_pass.h"
 #include "coden/pipeline/fingerprint.h"
 #include "coden/pipeline/runner.h"
-#include "coden/read/labels.h"
 #include "coden/report/printable.h"
-#include "coden/snapshot/node_filter.h"
 #include "coden/snapshot/snapshot_writer.h"
+#include "coden/state/history.h"
 #include "coden/state/saved_columns.h"
-#include "coden/state/saved_graph.h"
 #include "coden/state/saved_nodes.h"
 #include "coden/state/saved_work.h"
 #include "coden/store/parquet_file.h"
@@ -70,11 +70,33 @@ std::vector<std::size_t> SpreadOver(std::size_t num_snapshots) {
   return places;
 }
 
+// The graphs of some snapshots of a schedule, which are numbered anew.
+class SampledGraphs : public GraphSource {
+ public:
+  SampledGraphs(History history, const std::vector<int>& snapshots)
+      : history_(std::move(history)), snapshots_(snapshots) {}
+
+  arrow::Status Load(int, SnapshotGraph&) override {
+    return arrow::Status::NotImplemented("a sample begins at the first snapshot");
+  }
+  arrow::Status AdvanceTo(int snapshot, SnapshotGraph& graph) override {
+    return history_.AdvanceTo(snapshots_[snapshot], graph);
+  }
+
+ private:
+  History history_;
+  const std::vector<int>& snapshots_;
+};
+
 class Sampling {
  public:
   Sampling(const Settings& settings, RunInputs& inputs, const SchedulePassResult& pass,
-           const RunContext& context)
-      : settings_(settings), inputs_(inputs), pass_(pass), context_(context) {
+           const RunStore& history, const RunContext& context)
+      : settings_(settings),
+        inputs_(inputs),
+        pass_(pass),
+        history_store_(history),
+        context_(context) {
     // Every file is measured on its own, and with all its rows.
     settings_.snapshot.mode = SnapshotMode::kFull;
     settings_.embed.audit = 0;
@@ -100,51 +122,62 @@ class Sampling {
            std::max(1, inputs_.columns.size());
   }
 
-  // Replay the log for the sample and note the size of every file.
+  // Embed the sample and note the size of every file.
   arrow::Status Embed() {
     places_ = SpreadOver(pass_.schedule.size());
     for (const std::size_t place : places_) {
+      snapshots_.push_back(pass_.schedule[place].snapshot);
       sample_.push_back(pass_.schedule[place]);
       sample_.back().snapshot = static_cast<int>(sample_.size()) - 1;
     }
     const int width = inputs_.columns.size();
-    EmbedderOptions options{settings_.embed, settings_.graph, inputs_.columns,
+    EmbedderOptions options{settings_.embed, settings_.graph.directed, inputs_.columns,
                             context_.stop};
     options.column_step = std::max(1, width / kSampleColumns);
     options.columns.end =
         std::min(options.columns.end,
                  options.columns.begin + kSampleColumns * options.column_step);
-    for (NodeId node = 0; node < static_cast<NodeId>(pass_.nodes.size()); ++node) {
-      if (pass_.nodes[node].features_since >= 0) options.initial_nodes.push_back(node);
-    }
-    ARROW_ASSIGN_OR_RAISE(
-        embedder_, Embedder::Make(options, sample_, inputs_.features, *inputs_.nodes));
     inputs_.nodes->Freeze();
+    ARROW_ASSIGN_OR_RAISE(options.chosen, ChosenNodes(settings_, *inputs_.nodes));
     ARROW_ASSIGN_OR_RAISE(
-        const UsedRows rows,
-        ReadUsedRows(inputs_.log, pass_.progress.log, settings_.input.batch_rows));
-    EventReader reader(settings_.input.edges, settings_.graph.events, *inputs_.nodes,
-                       rows.options);
-    SnapshotWriter writer = Writer(sample_, options.num_columns(), &files_);
-    Labels labels;
-    std::optional<NodeFilter> filter;
-    std::vector<Operator*> stages = {&reader, embedder_.get()};
-    if (settings_.snapshot.nodes == SnapshotNodes::kLabelled) {
-      ARROW_ASSIGN_OR_RAISE(labels, ReadLabels(settings_.input));
-      stages.push_back(&filter.emplace(*labels.nodes));
-    }
-    stages.push_back(&writer);
-    context_.progress->Begin("sample of the snapshots", "rows", rows.count);
+        History history, History::Open(history_store_, std::string(RunLayout::kHistory),
+                                       pass_.state, inputs_.nodes->size()));
+    graphs_ = std::make_unique<SampledGraphs>(std::move(history), snapshots_);
+    const auto times = TimesOfSample();
+    ARROW_ASSIGN_OR_RAISE(embedder_,
+                          Embedder::Make(options, sample_, /*num_done=*/0, times,
+                                         *graphs_, inputs_.features, *inputs_.nodes));
+    const std::vector<std::int64_t> num_rows =
+        RowCounts(sample_, /*num_done=*/0, *times, options.chosen);
+    SnapshotWriter writer = Writer(sample_, options.num_columns(), num_rows, &files_);
+    Operator* stages[] = {&writer};
+    context_.progress->Begin(
+        "sample of the snapshots", "rows",
+        std::accumulate(num_rows.begin(), num_rows.end(), std::int64_t{0}));
     const auto discard = [](const BatchPtr&) { return arrow::Status::OK(); };
     ARROW_RETURN_NOT_OK(
-        Run(*rows.reader, stages, discard, context_, {.read_ahead_of = 1}).status());
+        Run(*embedder_, stages, discard, context_, {.write_behind_from = 0}).status());
     context_.progress->End(
         CountOf(static_cast<std::int64_t>(sample_.size()), "snapshots of ") +
         CountOf(options.num_columns(), "columns"));
     return arrow::Status::OK();
   }
 
+  // When nodes came, in the numbers of the sample.
+  std::shared_ptr<const NodeTimes> TimesOfSample() const {
+    NodeTimes times = *TimesOf(pass_.nodes, inputs_.nodes->size());
+    for (std::int32_t& since : times.since) {
+      if (since < 0) continue;
+      const auto first = std::ranges::lower_bound(snapshots_, since);
+      since = first == snapshots_.end()
+                  ? -1
+                  : static_cast<std::int32_t>(first - snapshots_.begin());
+    }
+    return std::make_shared<const NodeTimes>(std::move(times));
+  }
+
   SnapshotWriter Writer(const Schedule& schedule, int width,
+                        std::vector<std::int64_t> num_rows,
                         std::vector<FileRecord>* files) {
     return {settings_.snapshot,
             store_,
@@ -153,6 +186,7 @@ class Sampling {
             width,
             {"", EmbedParameters(settings_), ""},
             /*num_done=*/0,
+            std::move(num_rows),
             [files](WrittenSnapshot written) {
               files->push_back(std::move(written.file));
               return arrow::Status::OK();
@@ -163,9 +197,8 @@ class Sampling {
   arrow::Result<std::int64_t> EmptyBytes(int width) {
     const Schedule one(1);
     std::vector<FileRecord> files;
-    SnapshotWriter writer = Writer(one, width, &files);
-    const auto rows = arrow::schema({arrow::field("node", inputs_.nodes->id_type())});
-    ARROW_RETURN_NOT_OK(writer.Bind(rows).status());
+    SnapshotWriter writer = Writer(one, width, {0}, &files);
+    ARROW_RETURN_NOT_OK(writer.Bind(Embedder::OutputSchema()).status());
     ARROW_RETURN_NOT_OK(
         writer.Finish([](const BatchPtr&) { return arrow::Status::OK(); }));
     return files.front().size;
@@ -226,29 +259,33 @@ class Sampling {
     const ColumnRange columns{0, embedder_->options().num_columns()};
     ARROW_ASSIGN_OR_RAISE(const FileRecord numbers,
                           StageColumns(store_, *embedder_, columns));
-    ARROW_ASSIGN_OR_RAISE(const auto graph, StageGraph(store_, *embedder_));
     ARROW_ASSIGN_OR_RAISE(const FileRecord nodes,
                           StageNodes(store_, *inputs_.nodes, pass_.nodes));
     ARROW_ASSIGN_OR_RAISE(const auto rows, ScheduleToBatch(pass_.schedule));
     ARROW_ASSIGN_OR_RAISE(const FileRecord schedule,
                           StageParquetFile(store_, RunLayout::kSchedule, *rows));
-    ARROW_ASSIGN_OR_RAISE(const FileRecord work,
-                          StageWork(store_, embedder_->figures().work));
+    // Times differ from run to run, and with them how well they compress.
+    std::vector<SolveWork> figures = embedder_->figures().work;
+    for (SolveWork& one : figures) one.seconds = 0.1;
+    ARROW_ASSIGN_OR_RAISE(const FileRecord work, StageWork(store_, figures));
     // The schedule is kept twice: as planned, and as far as it has come.
     std::int64_t bytes =
         nodes.size + 2 * schedule.size + work.size +
         static_cast<std::int64_t>(static_cast<double>(numbers.size) / share());
-    for (const FileRecord& file : graph) bytes += file.size;
+    for (const FileRecord& file : pass_.state) bytes += file.size;
     return bytes;
   }
 
   Settings settings_;
   RunInputs& inputs_;
   const SchedulePassResult& pass_;
+  const RunStore& history_store_;
   const RunContext& context_;
   CountingStore store_;
   std::vector<std::size_t> places_;  // in the schedule, of the snapshots of the sample
+  std::vector<int> snapshots_;       // their numbers
   Schedule sample_;                  // these, numbered from 0
+  std::unique_ptr<SampledGraphs> graphs_;
   std::unique_ptr<Embedder> embedder_;
   std::vector<FileRecord> files_;  // by snapshot of the sample
   std::int64_t empty_bytes_ = 0;
@@ -260,8 +297,9 @@ class Sampling {
 
 arrow::Result<DiskEstimate> EstimateDisk(const Settings& settings, RunInputs& inputs,
                                          const SchedulePassResult& pass,
+                                         const RunStore& store,
                                          const RunContext& context) {
-  return Sampling(settings, inputs, pass, context).Measure();
+  return Sampling(settings, inputs, pass, store, context).Measure();
 }
 
 DiskEstimate EstimateDiskOfRest(const PartRecord& embedded, const Schedule& schedule,

@@ -34,14 +34,14 @@ class EmbedPart {
  public:
   EmbedPart(const Settings& settings, const Fingerprints& prints, RunStore& store,
             Manifest* manifest, const RunContext& context, EmbedExtent extent,
-            Operator* before_writer, bool then_trains)
+            SnapshotCache* cache, bool then_trains)
       : settings_(settings),
         prints_(prints),
         store_(store),
         manifest_(manifest),
         context_(context),
         extent_(extent),
-        before_writer_(before_writer),
+        cache_(cache),
         then_trains_(then_trains) {}
 
   // Everything from the start of the log. Whatever can refuse the run comes before the
@@ -49,11 +49,11 @@ class EmbedPart {
   arrow::Status Rebuild() {
     ARROW_ASSIGN_OR_RAISE(inputs_, RunInputs::Open(settings_));
     ARROW_ASSIGN_OR_RAISE(SchedulePassResult pass,
-                          RunSchedulePass(settings_, inputs_, context_));
+                          RunSchedulePass(settings_, inputs_, context_, &store_));
     schedule_ = pass.schedule;
     ARROW_RETURN_NOT_OK(Plan(pass.progress, &pass));
     ARROW_RETURN_NOT_OK(KeepTrainingOfEarlierSnapshots(store_, context_, manifest_));
-    ARROW_RETURN_NOT_OK(Withdraw(store_, {kEmbedPart, kTrainingPart}, manifest_));
+    ARROW_RETURN_NOT_OK(Withdraw(store_, {kEmbedPart, kWindowsPart, kTrainingPart}, manifest_));
     // Of a run whose manifest could not be read.
     ARROW_ASSIGN_OR_RAISE(const std::string aside,
                           SetUnnamedOutputsAside(store_, *manifest_));
@@ -102,8 +102,10 @@ class EmbedPart {
   }
 
   arrow::Status OpenEarlier(const PartRecord& existing, bool verify_log) {
-    ARROW_ASSIGN_OR_RAISE(ScheduledRun run,
-                          OpenScheduledRun(settings_, store_, existing, verify_log));
+    ARROW_ASSIGN_OR_RAISE(
+        ScheduledRun run,
+        OpenScheduledRun(settings_, store_, existing,
+                         verify_log ? LogUse::kVerify : LogUse::kOpen));
     inputs_ = std::move(run.inputs);
     schedule_ = std::move(run.schedule);
     progress_ = std::move(run.progress);
@@ -115,9 +117,10 @@ class EmbedPart {
     const PartRecord existing = *manifest_->Find(kEmbedPart);
     ARROW_RETURN_NOT_OK(OpenEarlier(existing, verify_log));
     const RunProgress before = progress_;
-    const EarlierRun earlier{store_, before, {}};
-    ARROW_ASSIGN_OR_RAISE(SchedulePassResult pass,
-                          RunSchedulePass(settings_, inputs_, context_, &earlier));
+    const EarlierRun earlier{store_, before, existing};
+    ARROW_ASSIGN_OR_RAISE(
+        SchedulePassResult pass,
+        RunSchedulePass(settings_, inputs_, context_, &store_, &earlier));
     const auto num_new = static_cast<std::int64_t>(pass.schedule.size());
     schedule_.insert(schedule_.end(), pass.schedule.begin(), pass.schedule.end());
     if (num_new == 0) {
@@ -156,7 +159,7 @@ class EmbedPart {
       ARROW_RETURN_NOT_OK(CheckResources(settings_, needs));
       DiskEstimate disk;
       if (pass != nullptr) {
-        ARROW_ASSIGN_OR_RAISE(disk, EstimateDisk(settings_, inputs_, *pass, context_));
+        ARROW_ASSIGN_OR_RAISE(disk, EstimateDisk(settings_, inputs_, *pass, store_, context_));
       } else {
         disk = EstimateDiskOfRest(*manifest_->Find(kEmbedPart), schedule_,
                                   progress.num_snapshots);
@@ -198,6 +201,10 @@ class EmbedPart {
                           store_.StageText(RunLayout::kProgress, ToJson(progress_)));
     for (FileRecord* file : {&plan, &nodes, &progress})
       part.ReplaceFile(std::move(*file));
+    for (FileRecord& file : pass.state) {
+      ARROW_RETURN_NOT_OK(store_.Restage(&file));
+      part.ReplaceFile(std::move(file));
+    }
     next.Drop(kTrainingPart);
     // What was trained and predicted before stands until it is made anew, and is marked.
     for (const std::string_view name : {kTrainPart, kPredictPart}) {
@@ -225,8 +232,9 @@ class EmbedPart {
     const EmbedTask task{
         schedule_,
         progress_,
+        open.files,
         {open.fingerprint, open.parameters, InputFingerprint(open.inputs)},
-        before_writer_};
+        cache_};
     ARROW_ASSIGN_OR_RAISE(const EmbedPassResult embedded,
                           EmbedColumns(open, task, checkpointer));
     const auto& bounds = embedded.error_bounds;
@@ -305,7 +313,7 @@ class EmbedPart {
   Manifest* manifest_;
   const RunContext& context_;
   const EmbedExtent extent_;
-  Operator* before_writer_;
+  SnapshotCache* cache_;
   const bool then_trains_;
   RunInputs inputs_;
   Schedule schedule_;
@@ -359,9 +367,9 @@ arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> 
 arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
                                      Manifest* manifest, const RunContext& context,
-                                     EmbedExtent extent, Operator* before_writer,
+                                     EmbedExtent extent, SnapshotCache* cache,
                                      bool then_trains) {
-  EmbedPart work(settings, prints, store, manifest, context, extent, before_writer,
+  EmbedPart work(settings, prints, store, manifest, context, extent, cache,
                  then_trains);
   const PartRecord* found = manifest->Find(kEmbedPart);
   if (found == nullptr || rebuild) return work.Rebuild();

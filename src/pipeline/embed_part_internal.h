@@ -3,9 +3,9 @@
 #include <arrow/status.h>
 
 #include "coden/pipeline/fingerprint.h"
-#include "coden/pipeline/operator.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
+#include "coden/snapshot/snapshot_cache.h"
 #include "coden/store/manifest.h"
 #include "coden/store/run_store.h"
 
@@ -24,13 +24,13 @@ enum class EmbedExtent {
 ///   - more rows in the log or the features than before: schedule and embed these;
 ///   - settings and inputs unchanged: nothing.
 /// Anything else is refused, and then nothing has been touched. Rows of snapshots that
-/// are made pass through `before_writer`, where there is one. Where a training comes
-/// after it, `then_trains`, one that could not run is refused here as well.
+/// are made pass through `cache`, where there is one. Where a training comes after it,
+/// `then_trains`, one that could not run is refused here as well.
 arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
                                      const Fingerprints& prints, RunStore& store,
                                      Manifest* manifest, const RunContext& context,
                                      EmbedExtent extent = EmbedExtent::kSnapshots,
-                                     Operator* before_writer = nullptr,
+                                     SnapshotCache* cache = nullptr,
                                      bool then_trains = false);
 
 /// The error of a run directory whose embedding was made in another way.

@@ -1,6 +1,6 @@
-// The second pass over the log, which replays it against the schedule: for all columns,
-// or for a slice of them that waits for the others. What a pass is made of is decided
-// here, in flow order.
+// The second pass, which follows the history through the schedule: for all columns, or
+// for a slice of them that waits for the others. What a pass is made of is decided here,
+// in flow order.
 
 #include "coden/pipeline/embed_pass.h"
 
@@ -12,18 +12,14 @@
 #include "coden/pipeline/runner.h"
 #include "coden/read/labels.h"
 #include "coden/report/printable.h"
-#include "coden/snapshot/node_filter.h"
+#include "coden/state/history.h"
 #include "coden/state/saved_columns.h"
-#include "coden/state/saved_graph.h"
+#include "coden/store/run_layout.h"
 #include "state/slice_rows_internal.h"
 
 namespace coden {
 
 namespace {
-
-// The embedding can be interrupted between two batches and moves its bar by them, so its
-// batches are short.
-constexpr std::int64_t kEmbedBatchRows = 4096;
 
 double WorstOf(const std::vector<double>& bounds) {
   return bounds.empty() ? 0.0 : *std::max_element(bounds.begin(), bounds.end());
@@ -35,41 +31,29 @@ std::string BoundText(const std::vector<double>& bounds) {
 
 arrow::Status Discard(const BatchPtr&) { return arrow::Status::OK(); }
 
-// Passes on the rows of nodes that snapshots have: all, or the labelled ones.
-class RowChoice {
- public:
-  arrow::Status Open(const Settings& settings) {
-    if (settings.snapshot.nodes != SnapshotNodes::kLabelled) return arrow::Status::OK();
-    ARROW_ASSIGN_OR_RAISE(labels_, ReadLabels(settings.input));
-    filter_.emplace(*labels_.nodes);
-    return arrow::Status::OK();
-  }
-  void AddTo(std::vector<Operator*>* stages) {
-    if (filter_) stages->push_back(&*filter_);
-  }
-
- private:
-  Labels labels_;
-  std::optional<NodeFilter> filter_;
-};
-
 // Writes snapshots and keeps what is to be said of them.
 class SnapshotOutlet {
  public:
   SnapshotOutlet(const Settings& settings, const RunInputs& inputs, const EmbedTask& task,
-                 RunStore& store, EmbedObserver& observer)
+                 RunStore& store, std::vector<std::int64_t> num_rows,
+                 EmbedObserver& observer)
       : task_(task),
+        nodes_(*inputs.nodes),
         writer_(settings.snapshot, store, task.schedule, *inputs.nodes,
                 inputs.columns.size(), task.provenance, task.progress.num_snapshots,
-                [this, &observer](WrittenSnapshot written) {
+                std::move(num_rows), [this, &observer](WrittenSnapshot written) {
                   bytes_ += written.file.size;
                   errors_added_.push_back(written.error_added);
                   return observer.OnWritten(std::move(written));
                 }) {}
 
-  void AddTo(std::vector<Operator*>* stages) {
-    if (task_.before_writer != nullptr) stages->push_back(task_.before_writer);
+  arrow::Status AddTo(std::vector<Operator*>* stages) {
+    if (task_.cache != nullptr) {
+      ARROW_RETURN_NOT_OK(task_.cache->Follow(nodes_));
+      stages->push_back(task_.cache);
+    }
     stages->push_back(&writer_);
+    return arrow::Status::OK();
   }
 
   // The worst column of the embedding need not be the one that lost most: the sum of
@@ -90,15 +74,16 @@ class SnapshotOutlet {
 
  private:
   const EmbedTask& task_;
+  const NodeIdMap& nodes_;
   std::int64_t bytes_ = 0;
   std::vector<double> errors_added_;  // of every snapshot that was written
   SnapshotWriter writer_;
 };
 
-// One pass over the log, with an embedder for some of the columns.
-class LogReplay {
+// One pass over the history, with an embedder for some of the columns.
+class EmbedPass {
  public:
-  LogReplay(const Settings& settings, RunInputs& inputs, const EmbedTask& task,
+  EmbedPass(const Settings& settings, RunInputs& inputs, const EmbedTask& task,
             const RunStore& store, const RunContext& context)
       : settings_(settings),
         inputs_(inputs),
@@ -106,51 +91,48 @@ class LogReplay {
         store_(store),
         context_(context) {}
 
-  arrow::Status MakeEmbedder(const ColumnRange& columns,
-                             std::function<arrow::Status(int)> after_snapshot = {}) {
+  // Go to where the task stands. Call before anything else.
+  arrow::Status Open(const ColumnRange& columns,
+                     std::function<arrow::Status(int)> after_snapshot = {}) {
     // Stages on different threads share the node ids.
     inputs_.nodes->Freeze();
     const int done = task_.progress.num_snapshots;
-    EmbedderOptions options{settings_.embed, settings_.graph, columns, context_.stop,
-                            inputs_.columns.size()};
-    for (NodeId node = 0; node < static_cast<NodeId>(inputs_.saved.size()); ++node) {
-      const std::int32_t since = inputs_.saved[node].features_since;
-      if (since >= 0 && since <= done) options.initial_nodes.push_back(node);
-    }
+    EmbedderOptions options{settings_.embed, settings_.graph.directed, columns,
+                            context_.stop, inputs_.columns.size()};
+    ARROW_ASSIGN_OR_RAISE(options.chosen, ChosenNodes(settings_, *inputs_.nodes));
     options.after_snapshot = std::move(after_snapshot);
-    ARROW_ASSIGN_OR_RAISE(embedder_, Embedder::Make(options, task_.schedule,
-                                                    inputs_.features, *inputs_.nodes));
-    if (done == 0) return arrow::Status::OK();
-    ARROW_RETURN_NOT_OK(embedder_->ContinueAfter(done));
-    ARROW_RETURN_NOT_OK(LoadGraph(store_, *embedder_));
-    return LoadColumns(store_, task_.progress, OfTheRun(columns), *embedder_);
+    const auto times = inputs_.Times();
+    num_rows_ = RowCounts(task_.schedule, done, *times, options.chosen);
+    ARROW_ASSIGN_OR_RAISE(History history,
+                          History::Open(store_, std::string(RunLayout::kHistory),
+                                        task_.history, inputs_.nodes->size()));
+    history_.emplace(std::move(history));
+    ARROW_ASSIGN_OR_RAISE(
+        embedder_, Embedder::Make(options, task_.schedule, done, times, *history_,
+                                  inputs_.features, *inputs_.nodes));
+    return done == 0 ? arrow::Status::OK()
+                     : LoadColumns(store_, task_.progress, OfTheRun(columns), *embedder_);
   }
 
   const Embedder& embedder() const { return *embedder_; }
+  /// Of every snapshot to come.
+  const std::vector<std::int64_t>& num_rows() const { return num_rows_; }
 
   // Send every snapshot through `outlet`. Returns the seconds that the outlet was at
   // work.
   arrow::Result<double> Run(const std::string& step, std::span<Operator* const> outlet) {
-    const int done = task_.progress.num_snapshots;
+    context_.progress->Begin(
+        step, "rows",
+        std::accumulate(num_rows_.begin(), num_rows_.end(), std::int64_t{0}));
     ARROW_ASSIGN_OR_RAISE(
-        const UsedRows rows,
-        ReadUsedRows(inputs_.log, task_.progress.log,
-                     std::min<std::int64_t>(settings_.input.batch_rows, kEmbedBatchRows),
-                     done == 0 ? 0 : task_.schedule[done - 1].events));
-    EventReader reader(settings_.input.edges, settings_.graph.events, *inputs_.nodes,
-                       rows.options);
-    context_.progress->Begin(step, "rows", rows.count);
-    std::vector<Operator*> stages = {&reader, embedder_.get()};
-    stages.insert(stages.end(), outlet.begin(), outlet.end());
-    ARROW_ASSIGN_OR_RAISE(const PassTimes times,
-                          coden::Run(*rows.reader, stages, Discard, context_,
-                                     {.read_ahead_of = 1, .write_behind_from = 2}));
-    seconds_ = times.source + times.stages[0] + times.stages[1];
+        const PassTimes times,
+        coden::Run(*embedder_, outlet, Discard, context_, {.write_behind_from = 0}));
+    seconds_ = times.source;
     const std::vector<double>& bounds = embedder_->figures().error_bounds;
     context_.progress->End(
         CountOf(static_cast<std::int64_t>(bounds.size()), "snapshots") + " of " +
         CountOf(embedder_->engine().num_columns(), "columns") + ", " + BoundText(bounds));
-    return std::accumulate(times.stages.begin() + 2, times.stages.end(), 0.0);
+    return std::accumulate(times.stages.begin(), times.stages.end(), 0.0);
   }
 
   // What the pass leaves, but for its rows.
@@ -164,10 +146,6 @@ class LogReplay {
     slice.peak_bytes = PeakMemory();
     ARROW_ASSIGN_OR_RAISE(slice.state.emplace_back(),
                           StageColumns(store, *embedder_, OfTheRun(slice.columns)));
-    // One of the slices leaves the graph for all of them.
-    if (slice.columns.end < inputs_.columns.end) return slice;
-    ARROW_ASSIGN_OR_RAISE(const auto graph, StageGraph(store, *embedder_));
-    slice.state.insert(slice.state.end(), graph.begin(), graph.end());
     return slice;
   }
 
@@ -182,6 +160,8 @@ class LogReplay {
   const EmbedTask& task_;
   const RunStore& store_;
   const RunContext& context_;
+  std::vector<std::int64_t> num_rows_;
+  std::optional<History> history_;
   std::unique_ptr<Embedder> embedder_;
   double seconds_ = 0.0;
 };
@@ -230,22 +210,34 @@ StageFigure EmbedFigure(const std::vector<SavedSlice>& slices, int num_columns,
 
 }  // namespace
 
+arrow::Result<std::optional<std::vector<NodeId>>> ChosenNodes(const Settings& settings,
+                                                              const NodeIdMap& nodes) {
+  if (settings.snapshot.nodes != SnapshotNodes::kLabelled) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(const Labels labels, ReadLabels(settings.input));
+  ARROW_ASSIGN_OR_RAISE(const auto ids, labels.nodes->Ids(0, labels.nodes->size()));
+  std::vector<NodeId> chosen;
+  // Ids of another type are refused by the training itself.
+  if (ids->type()->Equals(nodes.id_type())) {
+    ARROW_RETURN_NOT_OK(nodes.Find(*ids, &chosen));
+    std::erase(chosen, kNoNode);
+    std::sort(chosen.begin(), chosen.end());
+  }
+  return chosen;
+}
+
 arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs& inputs,
                                             const EmbedTask& task, RunStore& store,
                                             EmbedObserver& observer,
                                             const RunContext& context) {
-  RowChoice choice;
-  ARROW_RETURN_NOT_OK(choice.Open(settings));
-  SnapshotOutlet snapshots(settings, inputs, task, store, observer);
-  std::vector<Operator*> outlet;
-  choice.AddTo(&outlet);
-  snapshots.AddTo(&outlet);
-  LogReplay replay(settings, inputs, task, store, context);
-  ARROW_RETURN_NOT_OK(replay.MakeEmbedder(inputs.columns, [&](int snapshot) {
-    return observer.OnEmbedded(snapshot, replay.embedder());
+  EmbedPass pass(settings, inputs, task, store, context);
+  ARROW_RETURN_NOT_OK(pass.Open(inputs.columns, [&](int snapshot) {
+    return observer.OnEmbedded(snapshot, pass.embedder());
   }));
-  ARROW_ASSIGN_OR_RAISE(const double writing, replay.Run("embed", outlet));
-  ARROW_ASSIGN_OR_RAISE(SavedSlice all, replay.Leave(store));
+  SnapshotOutlet snapshots(settings, inputs, task, store, pass.num_rows(), observer);
+  std::vector<Operator*> outlet;
+  ARROW_RETURN_NOT_OK(snapshots.AddTo(&outlet));
+  ARROW_ASSIGN_OR_RAISE(const double writing, pass.Run("embed", outlet));
+  ARROW_ASSIGN_OR_RAISE(SavedSlice all, pass.Leave(store));
   const std::vector<SavedSlice> slices = {std::move(all)};
   EmbedPassResult result = SumOf(slices, inputs.columns.begin);
   snapshots.AddErrors(&result.error_bounds);
@@ -258,16 +250,12 @@ arrow::Result<SavedSlice> RunSlicePass(const Settings& settings, RunInputs& inpu
                                        const EmbedTask& task, const ColumnRange& columns,
                                        const std::string& step, RunStore& store,
                                        const RunContext& context) {
-  RowChoice choice;
-  ARROW_RETURN_NOT_OK(choice.Open(settings));
-  SliceRowsWriter writer(store, /*with_ids=*/columns.begin == inputs.columns.begin);
-  std::vector<Operator*> outlet;
-  choice.AddTo(&outlet);
-  outlet.push_back(&writer);
-  LogReplay replay(settings, inputs, task, store, context);
-  ARROW_RETURN_NOT_OK(replay.MakeEmbedder(columns));
-  ARROW_RETURN_NOT_OK(replay.Run(step, outlet).status());
-  ARROW_ASSIGN_OR_RAISE(SavedSlice slice, replay.Leave(store));
+  SliceRowsWriter writer(store, /*with_nodes=*/columns.begin == inputs.columns.begin);
+  Operator* outlet[] = {&writer};
+  EmbedPass pass(settings, inputs, task, store, context);
+  ARROW_RETURN_NOT_OK(pass.Open(columns));
+  ARROW_RETURN_NOT_OK(pass.Run(step, outlet).status());
+  ARROW_ASSIGN_OR_RAISE(SavedSlice slice, pass.Leave(store));
   slice.rows = writer.file();
   return slice;
 }
@@ -278,9 +266,13 @@ arrow::Result<EmbedPassResult> RunJoinPass(const Settings& settings, RunInputs& 
                                            RunStore& store, EmbedObserver& observer,
                                            const RunContext& context) {
   inputs.nodes->Freeze();
-  SnapshotOutlet snapshots(settings, inputs, task, store, observer);
+  ARROW_ASSIGN_OR_RAISE(const auto chosen, ChosenNodes(settings, *inputs.nodes));
+  SnapshotOutlet snapshots(settings, inputs, task, store,
+                           RowCounts(task.schedule, task.progress.num_snapshots,
+                                     *inputs.Times(), chosen),
+                           observer);
   std::vector<Operator*> outlet;
-  snapshots.AddTo(&outlet);
+  ARROW_RETURN_NOT_OK(snapshots.AddTo(&outlet));
   ARROW_ASSIGN_OR_RAISE(const auto rows, ReadSlices(store, slices));
   context.progress->Begin("snapshot", "rows", slices.front().rows.rows);
   ARROW_ASSIGN_OR_RAISE(const PassTimes times,

@@ -130,12 +130,23 @@ std::string TrainParameters(const Settings& settings) {
          ResultSettings(settings, {"train"});
 }
 
+std::vector<InputRecord> WithoutLog(std::vector<InputRecord> inputs) {
+  std::erase_if(inputs, [](const InputRecord& input) { return input.role == kEdges; });
+  return inputs;
+}
+
 arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
-                                                const Manifest& known, bool known_first) {
+                                                const Manifest& known, bool known_first,
+                                                const PartRecord* log_of) {
   const InputOptions& input = settings.input;
   Fingerprints prints;
-  ARROW_RETURN_NOT_OK(
-      Identify(input.edges, kEdges, known, known_first, &prints.embed_inputs));
+  if (log_of == nullptr) {
+    ARROW_RETURN_NOT_OK(
+        Identify(input.edges, kEdges, known, known_first, &prints.embed_inputs));
+  } else {
+    std::ranges::copy_if(log_of->inputs, std::back_inserter(prints.embed_inputs),
+                         [](const InputRecord& record) { return record.role == kEdges; });
+  }
   ARROW_RETURN_NOT_OK(
       Identify(input.features, kFeatures, known, known_first, &prints.embed_inputs));
   ARROW_RETURN_NOT_OK(Identify(input.feature_updates, kUpdates, known, known_first,

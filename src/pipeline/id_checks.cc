@@ -32,13 +32,13 @@ arrow::Status JudgeMatch(const IdMatch& match, const LogNodes& log, std::string_
 class IdChecks {
  public:
   IdChecks(const Settings& settings, const RunInputs& inputs,
-           const std::vector<EventTime>& first_event)
+           const std::vector<SampledNode>& sampled)
       : settings_(settings),
         inputs_(inputs),
         in_log_(static_cast<std::size_t>(inputs.nodes->size()), false) {
-    for (std::size_t node = 0; node < std::min(in_log_.size(), first_event.size());
+    for (std::size_t node = 0; node < std::min(in_log_.size(), sampled.size());
          ++node) {
-      in_log_[node] = first_event[node] != LazySampler::kNever;
+      in_log_[node] = sampled[node].arrival >= 0;
       if (in_log_[node]) log_.Add(static_cast<NodeId>(node), *inputs.nodes);
     }
   }
@@ -136,9 +136,9 @@ arrow::Result<IdMatch> MatchWithLog(const Labels& labels, const arrow::Array& lo
 }  // namespace
 
 arrow::Status CheckIdsOfLog(const Settings& settings, const RunInputs& inputs,
-                            const std::vector<EventTime>& first_event,
+                            const std::vector<SampledNode>& sampled,
                             InputCounts* counts, std::vector<std::string>* notes) {
-  return IdChecks(settings, inputs, first_event).Run(counts, notes);
+  return IdChecks(settings, inputs, sampled).Run(counts, notes);
 }
 
 arrow::Status CheckIdsOfTraining(const Settings& settings, const RunStore& store,

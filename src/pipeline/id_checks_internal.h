@@ -15,10 +15,10 @@
 namespace coden {
 
 /// Refuse features, feature updates, labels and a split that name no node of the log;
-/// count the rows of the first two, and add a note for each that names few. `first_event`
-/// is what the sampler knows of every node.
+/// count the rows of the first two, and add a note for each that names few. `sampled` is
+/// what the sampler knows of every node.
 arrow::Status CheckIdsOfLog(const Settings& settings, const RunInputs& inputs,
-                            const std::vector<EventTime>& first_event,
+                            const std::vector<SampledNode>& sampled,
                             InputCounts* counts, std::vector<std::string>* notes);
 
 /// The same for the labels and the split of a training, against the nodes that the run in

@@ -19,6 +19,7 @@
 #include "pipeline/train_part_internal.h"
 #include "pipeline/train_ranks_internal.h"
 #include "store/machine_memory_internal.h"
+#include "store/run_store_internal.h"
 
 namespace coden {
 
@@ -212,7 +213,9 @@ arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
   // A plan says what a run needs, also where it may not have it.
   Settings unlimited = settings;
   unlimited.run.memory_limit = 0;
-  ARROW_ASSIGN_OR_RAISE(plan.scheduled, RunSchedulePass(unlimited, inputs, context));
+  ARROW_ASSIGN_OR_RAISE(const auto store, MakeMemoryRunStore());
+  ARROW_ASSIGN_OR_RAISE(plan.scheduled,
+                        RunSchedulePass(unlimited, inputs, context, store.get()));
   plan.scheduled.warnings.insert(plan.scheduled.warnings.end(), labels.warnings.begin(),
                                  labels.warnings.end());
   ARROW_ASSIGN_OR_RAISE(plan.resources,
@@ -220,7 +223,7 @@ arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
                                      /*num_done=*/0, !settings.input.labels.empty()));
   if (plan.resources.memory_bytes <= MemoryLimit(settings)) {
     ARROW_ASSIGN_OR_RAISE(plan.disk,
-                          EstimateDisk(settings, inputs, plan.scheduled, context));
+                          EstimateDisk(settings, inputs, plan.scheduled, *store, context));
     plan.resources.disk_bytes = plan.disk->least_bytes(settings.snapshot);
   }
   plan.num_rows = inputs.log.num_rows;

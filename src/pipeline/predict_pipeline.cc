@@ -21,6 +21,7 @@
 #include "pipeline/embed_part_internal.h"
 #include "pipeline/kept_trainings_internal.h"
 #include "pipeline/run_setup_internal.h"
+#include "pipeline/window_histories_internal.h"
 
 namespace coden {
 
@@ -61,6 +62,7 @@ class PredictPart {
     ARROW_RETURN_NOT_OK(ChooseInputs());
     ARROW_RETURN_NOT_OK(PointToRun(BringEmbeddingUpToDate(
         settings_, /*rebuild=*/false, prints_, *store_, &manifest_, context_)));
+    ARROW_RETURN_NOT_OK(MakeWindowHistories(settings_, *store_, &manifest_, context_));
     const double embed_seconds = SecondsSince(start_);
 
     if (const PartRecord* replaced = manifest_.Find(kPredictPart);

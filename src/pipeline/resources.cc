@@ -9,7 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "coden/embed/event_buffer.h"
+#include "coden/graph/degree_graph.h"
+#include "coden/graph/edge_change.h"
 #include "coden/pipeline/error.h"
 #include "coden/store/parquet_file.h"
 #include "store/machine_memory_internal.h"
@@ -29,7 +30,7 @@ constexpr std::int64_t kRowBytes = 24;
 constexpr std::int64_t kNumberBytes = 16;
 constexpr std::int64_t kMostOfLog = 30'000'000;
 constexpr std::int64_t kMostOfFeatures = 90'000'000;
-constexpr std::int64_t kFirstPass = 3;
+constexpr std::int64_t kFirstPass = 2;
 
 // Numbers of a batch of snapshot rows, batches that wait between two threads, and bytes
 // of them (embedder.cc, handover_internal.h).
@@ -40,8 +41,13 @@ constexpr std::int64_t kWaitingBytes = 64'000'000;
 // Below it float32 cannot hold the error of features of unit scale (docs/performance.md).
 constexpr double kFloatEpsilon = 5e-8;
 
-// Of a neighbour in its list, with slack: at most 7 (dynamic_graph.cc).
-constexpr std::int64_t kNeighbourBytes = 7;
+// Of a neighbour: the base of lists and an overlay of a quarter (snapshot_graph.cc).
+constexpr std::int64_t kNeighbourBytes = 5;
+// Of a change while it is applied: itself, in a list that grows, and sorted once more by
+// its other end.
+constexpr std::int64_t kChangeBytes = 24;
+// Of a node that the first pass knows (lazy_sampler.h, mass_bound_internal.h).
+constexpr std::int64_t kSampledBytes = 40;
 
 // Passes take whole blocks of the solver.
 constexpr int kColumnStep = 16;
@@ -85,8 +91,7 @@ std::int64_t PendingBytes(EventTime window, const Schedule& schedule, std::size_
   return most;
 }
 
-// Neighbours with the slack of growth, what they were before an update, and the heads of
-// their lists.
+// Neighbours, what they were before an update, and the heads of their lists.
 std::int64_t GraphBytes(const EmbeddingSize& size) {
   return size.arcs * kNeighbourBytes + size.arcs_before * 4 + size.nodes * 16;
 }
@@ -140,7 +145,8 @@ std::int64_t ProcessBytes(std::int64_t rows, std::int64_t nodes, int columns) {
 }
 
 std::int64_t EmbeddingBytes(const EmbeddingSize& size, int columns) {
-  return GraphBytes(size) + ColumnBytes(size, columns) + SolverBytes(size, columns);
+  return GraphBytes(size) + ColumnBytes(size, columns) +
+         std::max(SolverBytes(size, columns), size.changes * kChangeBytes);
 }
 
 std::int64_t LabelEngineBytes(const Settings& settings, const Schedule& schedule,
@@ -160,8 +166,7 @@ std::int64_t LabelEngineBytes(const Settings& settings, const Schedule& schedule
       size.arcs = schedule.back().events * (settings.graph.directed ? 1 : 2);
       size.arcs_before = size.arcs;
     }
-    bytes += GraphBytes(size) + PendingBytes(window, schedule, 0) +
-             engines_per_window * ColumnBytes(size, columns) + size.nodes * 8;
+    bytes += GraphBytes(size) + engines_per_window * ColumnBytes(size, columns) + size.nodes * 8;
     solver = std::max(solver, SolverBytes(size, columns));
   }
   return bytes + solver;
@@ -179,16 +184,17 @@ std::int64_t PassBytes(const EmbeddingSize& size, int columns) {
   // One is made, one is written, others wait.
   const std::int64_t in_flight =
       2 * batch + std::min(kWaitingBatches * batch, std::max(kWaitingBytes, batch));
-  const std::int64_t process = ProcessBytes(size.rows, size.nodes, size.columns);
   const std::int64_t embedding =
-      in_flight + size.id_bytes + size.pending_bytes +
-      EventBuffer::MemoryBytes(size.events) +
+      ProcessBytes(size.rows, size.nodes, size.columns) + in_flight + size.id_bytes +
       // Pages and compressed pages, held until the row group is whole.
       2 * row_group * size.columns * 4 + held * (size.columns * 4 + 4) +
       EmbeddingBytes(size, columns);
   const std::int64_t first_pass =
-      (kFirstPass - 1) * std::min(size.rows * kRowBytes, kMostOfLog);
-  return process + std::max(embedding, first_pass);
+      kProgramBytes + kFirstPass * std::min(size.rows * kRowBytes, kMostOfLog) +
+      size.id_bytes + size.nodes * kSampledBytes +
+      DegreeGraph::GrowthBytes(0, size.edges) * 3 / 2 +
+      NetChanges::GrowthBytes(0, size.changes) * 3 / 2 + size.pending_bytes;
+  return std::max(embedding, first_pass);
 }
 
 int ColumnsPerPass(const EmbeddingSize& size, std::int64_t limit) {
@@ -228,10 +234,11 @@ EmbeddingSize EmbeddingSizeOf(const Settings& settings, std::int64_t nodes,
       size.arcs = arcs;
       size.arcs_before = before;
     }
+    // With a window as many edges as are there may leave.
+    const std::int64_t leaving = settings.graph.window > 0 ? before / directions : 0;
+    size.changes = std::max(size.changes, point.events - events_before + leaving);
+    size.edges = std::max(size.edges, point.num_edges);
     before = arcs;
-    // With a window events do not wait for others (event_buffer.cc).
-    if (settings.graph.window == 0)
-      size.events = std::max(size.events, point.events - events_before);
     events_before = point.events;
     size.snapshot_rows = std::max(size.snapshot_rows, rows);
     size.all_rows += rows;

@@ -5,6 +5,7 @@
 #include <arrow/record_batch.h>
 
 #include "coden/pipeline/error.h"
+#include "coden/pipeline/fingerprint.h"
 #include "coden/state/log_hasher.h"
 
 namespace coden {
@@ -59,31 +60,57 @@ arrow::Status CheckRowsAreThere(const EdgeLog& log,
 
 }  // namespace
 
+namespace {
+
+// Features and columns, once the nodes of an earlier run have their numbers.
+arrow::Status OpenFeatures(const Settings& settings, std::int64_t known_rows,
+                           RunInputs* inputs) {
+  ARROW_ASSIGN_OR_RAISE(
+      inputs->features,
+      NodeFeatures::Open(settings.input, *inputs->nodes, known_rows));
+  const int width = inputs->features.width();
+  inputs->columns = settings.embed.columns.value_or(ColumnRange{0, width});
+  if (inputs->columns.end > width) {
+    return UsageError("`embed.columns` must lie within the ", width,
+                      " feature columns: ", inputs->columns.begin, ":",
+                      inputs->columns.end);
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
 arrow::Result<RunInputs> RunInputs::Open(const Settings& settings,
                                          const EarlierRun* earlier) {
   RunInputs inputs;
+  std::vector<std::string> known_files;
+  if (earlier != nullptr)
+    known_files = EdgeFiles(earlier->embed.inputs, earlier->progress.log);
   ARROW_ASSIGN_OR_RAISE(inputs.log, EdgeLog::Open(settings.input, settings.graph.events,
-                                                  earlier ? earlier->edge_files
-                                                          : std::vector<std::string>()));
+                                                  known_files));
   ARROW_ASSIGN_OR_RAISE(inputs.nodes, NodeIdMap::Make(inputs.log.id_type));
   if (earlier != nullptr) {
     ARROW_ASSIGN_OR_RAISE(inputs.saved, LoadNodes(earlier->store, *inputs.nodes));
   }
-  ARROW_ASSIGN_OR_RAISE(inputs.features,
-                        NodeFeatures::Open(settings.input, *inputs.nodes,
-                                           earlier ? earlier->progress.feature_rows : 0));
-  const int width = inputs.features.width();
-  inputs.columns = settings.embed.columns.value_or(ColumnRange{0, width});
-  if (inputs.columns.end > width) {
-    return UsageError("`embed.columns` must lie within the ", width,
-                      " feature columns: ", inputs.columns.begin, ":",
-                      inputs.columns.end);
-  }
+  ARROW_RETURN_NOT_OK(
+      OpenFeatures(settings, earlier ? earlier->progress.feature_rows : 0, &inputs));
   return inputs;
 }
 
-arrow::Status CheckHistory(const Settings& settings, RunInputs& inputs,
-                           const RunProgress& progress, bool verify_log) {
+arrow::Result<RunInputs> RunInputs::OpenWithoutLog(const Settings& settings,
+                                                   const EarlierRun& earlier) {
+  RunInputs inputs;
+  ARROW_ASSIGN_OR_RAISE(SavedNodes nodes, OpenNodes(earlier.store));
+  inputs.nodes = std::move(nodes.ids);
+  inputs.saved = std::move(nodes.known);
+  ARROW_RETURN_NOT_OK(OpenFeatures(settings, earlier.progress.feature_rows, &inputs));
+  // Rows that were added to the features are for whoever goes on with the log.
+  inputs.nodes->Freeze();
+  return inputs;
+}
+
+arrow::Status CheckFeatures(const Settings& settings, RunInputs& inputs,
+                            const RunProgress& progress) {
   const auto& row_nodes = inputs.features.row_nodes();
   const auto num_rows = static_cast<std::int64_t>(row_nodes.size());
   if (num_rows < progress.feature_rows ||
@@ -93,7 +120,7 @@ arrow::Status CheckHistory(const Settings& settings, RunInputs& inputs,
   for (std::int64_t row = progress.feature_rows; row < num_rows; ++row) {
     const NodeId node = row_nodes[row];
     if (node < static_cast<NodeId>(inputs.saved.size()) &&
-        inputs.saved[node].sampled.seen) {
+        inputs.saved[node].seen()) {
       return HistoryError("'", settings.input.features, "', row ", row,
                           ": the node was there before without features; give them as "
                           "`input.feature_updates`, or rebuild with --force: ",
@@ -108,8 +135,13 @@ arrow::Status CheckHistory(const Settings& settings, RunInputs& inputs,
                           std::to_string(progress.clock.last_time) +
                           " are not what they were");
   }
+  return arrow::Status::OK();
+}
+
+arrow::Status CheckLog(const Settings& settings, RunInputs& inputs,
+                       const RunProgress& progress, bool verify) {
   ARROW_RETURN_NOT_OK(CheckRowsAreThere(inputs.log, progress.log));
-  if (!verify_log) return arrow::Status::OK();
+  if (!verify) return arrow::Status::OK();
   for (const LogSegment& segment : progress.log) {
     ARROW_ASSIGN_OR_RAISE(const bool unchanged, IsUnchanged(settings, inputs, segment));
     if (unchanged) continue;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include <arrow/table.h>
 
@@ -15,9 +16,11 @@
 #include "coden/pipeline/runner.h"
 #include "coden/report/printable.h"
 #include "coden/sample/schedule_sampler.h"
+#include "coden/state/history.h"
 #include "coden/state/log_hasher.h"
 #include "coden/state/log_segments.h"
-#include "coden/state/saved_graph.h"
+#include "coden/state/saved_window.h"
+#include "coden/store/run_layout.h"
 #include "pipeline/id_checks_internal.h"
 #include "pipeline/memory_guard_internal.h"
 #include "read/rules_internal.h"
@@ -98,27 +101,72 @@ void AddNotes(const InputCounts& counts, const RunInputs& inputs,
 arrow::Status Continue(const EarlierRun& earlier, const RunInputs& inputs,
                        ScheduleSampler* stage) {
   LazySampler& sampler = stage->sampler();
+  ShiftedGraph& graph = sampler.graph();
+  const NodeId num_nodes = inputs.nodes->size();
   for (NodeId node = 0; node < static_cast<NodeId>(inputs.saved.size()); ++node)
-    sampler.RestoreNode(node, inputs.saved[node].sampled);
-  ARROW_RETURN_NOT_OK(LoadGraph(earlier.store, inputs.nodes->size(), sampler.graph()));
+    sampler.RestoreNode(node, inputs.saved[node]);
+  graph.Grow(num_nodes);
+  ARROW_ASSIGN_OR_RAISE(
+      History history, History::Open(earlier.store, std::string(RunLayout::kHistory),
+                                     earlier.embed.files, num_nodes));
+  ARROW_ASSIGN_OR_RAISE(const auto edges,
+                        history.Edges(earlier.progress.sampler.num_snapshots));
+  for (const EdgeChange edge : edges) graph.RestoreEdge(edge.src(), edge.dst());
+  if (graph.options().window > 0) {
+    ARROW_ASSIGN_OR_RAISE(const auto pending,
+                          LoadWindow(earlier.store, RunLayout::kWindow,
+                                     graph.options().directed, num_nodes));
+    for (const PendingExpiry& insertion : pending) graph.RestoreExpiry(insertion);
+  }
   sampler.Restore(earlier.progress.sampler);
   return stage->ContinueAfter(earlier.progress.clock.last_time);
 }
 
-// Every node with what the next run has to know of it.
-std::vector<SavedNode> SavedNodes(const RunInputs& inputs, const LazySampler& sampler,
-                                  int first_snapshot) {
-  std::vector<SavedNode> nodes(inputs.nodes->size());
-  const std::vector<SampledNode> sampled = sampler.Nodes();
-  for (std::size_t node = 0; node < sampled.size(); ++node)
-    nodes[node].sampled = sampled[node];
-  for (std::size_t node = 0; node < inputs.saved.size(); ++node)
-    nodes[node].features_since = inputs.saved[node].features_since;
-  for (const NodeId node : inputs.features.row_nodes()) {
-    if (nodes[node].features_since < 0) nodes[node].features_since = first_snapshot;
+// Writes the history of what the sampler sees.
+class Recorder {
+ public:
+  explicit Recorder(RunStore& store) : store_(store) {}
+
+  arrow::Status Open(const EarlierRun* earlier) {
+    return HistoryWriter::Make(
+               store_, std::string(RunLayout::kHistory),
+               earlier == nullptr ? std::vector<FileRecord>() : earlier->embed.files)
+        .Value(&writer_);
   }
-  return nodes;
-}
+
+  void Follow(LazySampler& sampler) {
+    sampler.Record([this](const SchedulePoint& point, std::vector<EdgeChange> changes,
+                          const ShiftedGraph& graph) {
+      if (status_.ok()) status_ = Write(point, changes, graph);
+    });
+  }
+
+  // The first error of writing.
+  const arrow::Status& status() const { return status_; }
+
+  arrow::Result<std::vector<FileRecord>> Close(const ShiftedGraph& graph) {
+    ARROW_RETURN_NOT_OK(status_);
+    ARROW_ASSIGN_OR_RAISE(auto files, writer_->Close());
+    if (graph.options().window > 0) {
+      ARROW_ASSIGN_OR_RAISE(files.emplace_back(),
+                            StageWindow(store_, RunLayout::kWindow,
+                                        graph.pending_expiries()));
+    }
+    return files;
+  }
+
+ private:
+  arrow::Status Write(const SchedulePoint& point, const std::vector<EdgeChange>& changes,
+                      const ShiftedGraph& graph) {
+    ARROW_RETURN_NOT_OK(writer_->Write(point.snapshot, changes));
+    return writer_->WantsGraph(point.num_edges) ? writer_->WriteGraph(graph.Edges())
+                                                : arrow::Status::OK();
+  }
+
+  RunStore& store_;
+  std::unique_ptr<HistoryWriter> writer_;
+  arrow::Status status_;
+};
 
 // How many rows the clock will see, and the last time. Only the times tell which rows are
 // late.
@@ -163,6 +211,7 @@ std::vector<std::string> SchedulePassResult::SayNotes(Progress& to) const {
 arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
                                                   RunInputs& inputs,
                                                   const RunContext& context,
+                                                  RunStore* store,
                                                   const EarlierRun* earlier) {
   SchedulePassResult result;
   if (earlier != nullptr) result.progress = earlier->progress;
@@ -192,10 +241,15 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
   if (earlier != nullptr) ARROW_RETURN_NOT_OK(Continue(*earlier, inputs, sampler.get()));
   for (const NodeId node : inputs.features.row_nodes()) sampler->sampler().AddNode(node);
 
+  std::optional<Recorder> recorder;
+  if (store != nullptr) {
+    ARROW_RETURN_NOT_OK(recorder.emplace(*store).Open(earlier));
+    recorder->Follow(sampler->sampler());
+  }
   arrow::RecordBatchVector rows;
-  const auto collect = [&rows](BatchPtr batch) {
+  const auto collect = [&](BatchPtr batch) {
     rows.push_back(std::move(batch));
-    return arrow::Status::OK();
+    return recorder ? recorder->status() : arrow::Status::OK();
   };
   ARROW_ASSIGN_OR_RAISE(const auto source,
                         inputs.log.Scan(settings.input.batch_rows, first_row));
@@ -204,7 +258,10 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
     const std::int64_t nodes = inputs.nodes->size();
     const std::int64_t edges = sampler->sampler().graph().num_edges();
     return DegreeGraph::GrowthBytes(edges, more) + TablesGrowth(nodes, more) +
-           ExpiryGrowth(settings.graph.window, edges, more);
+           ExpiryGrowth(settings.graph.window, edges, more) +
+           (store == nullptr
+                ? 0
+                : NetChanges::GrowthBytes(sampler->sampler().num_recorded(), more));
   });
   Operator* stages[] = {&guard, &reader, &partitioner, &hasher, sampler.get()};
   // The reader numbers nodes that the sampler looks up, so they share a thread.
@@ -233,11 +290,15 @@ arrow::Result<SchedulePassResult> RunSchedulePass(const Settings& settings,
       static_cast<std::int64_t>(inputs.features.row_nodes().size());
   result.progress.feature_hash = inputs.features.hash();
   result.progress.update_hash = sampler->update_hash();
-  result.nodes = SavedNodes(inputs, sampler->sampler(), before.sampler.num_snapshots);
+  result.nodes = sampler->sampler().nodes();
+  result.nodes.resize(inputs.nodes->size());
+  if (recorder) {
+    ARROW_ASSIGN_OR_RAISE(result.state, recorder->Close(sampler->sampler().graph()));
+  }
   result.counts = CountsOf(settings, inputs, partitioner.clock(),
                            sampler->sampler().counts(), NumEvents(result.progress.log));
   AddNotes(result.counts, inputs, partitioner.clock(), &result);
-  ARROW_RETURN_NOT_OK(CheckIdsOfLog(settings, inputs, sampler->sampler().first_event(),
+  ARROW_RETURN_NOT_OK(CheckIdsOfLog(settings, inputs, sampler->sampler().nodes(),
                                     &result.counts, &result.warnings));
   result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
 

@@ -47,17 +47,22 @@ arrow::Status LoadState(const RunStore& store, ScheduledRun* run) {
 
 arrow::Result<ScheduledRun> OpenScheduledRun(const Settings& settings,
                                              const RunStore& store,
-                                             const PartRecord& embed, bool verify_log) {
+                                             const PartRecord& embed, LogUse log) {
   ScheduledRun run;
   ARROW_RETURN_NOT_OK(LoadState(store, &run));
-  const EarlierRun earlier{store, run.progress,
-                           EdgeFiles(embed.inputs, run.progress.log)};
-  ARROW_ASSIGN_OR_RAISE(run.inputs, RunInputs::Open(settings, &earlier));
+  const EarlierRun earlier{store, run.progress, embed};
+  ARROW_ASSIGN_OR_RAISE(run.inputs, log == LogUse::kNone
+                                        ? RunInputs::OpenWithoutLog(settings, earlier)
+                                        : RunInputs::Open(settings, &earlier));
   if (run.progress.num_snapshots > 0 &&
       static_cast<int>(run.progress.engine.bounds.size()) != run.inputs.columns.size()) {
     return Contradiction(store);
   }
-  ARROW_RETURN_NOT_OK(CheckHistory(settings, run.inputs, run.progress, verify_log));
+  ARROW_RETURN_NOT_OK(CheckFeatures(settings, run.inputs, run.progress));
+  if (log != LogUse::kNone) {
+    ARROW_RETURN_NOT_OK(
+        CheckLog(settings, run.inputs, run.progress, log == LogUse::kVerify));
+  }
   return run;
 }
 

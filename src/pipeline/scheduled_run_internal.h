@@ -20,11 +20,18 @@ struct ScheduledRun {
   RunProgress progress;  ///< the first `num_snapshots` of the schedule are done
 };
 
+/// Whether the log of a run is looked at when it is opened.
+enum class LogUse {
+  kNone,    ///< it stays closed: the history is enough
+  kOpen,    ///< it must have the rows that were used
+  kVerify,  ///< these are read and compared
+};
+
 /// Go to where the last commit left the run; refuse inputs that contradict it. `embed` is
-/// the part of its manifest; `verify_log` asks for its rows to be compared.
+/// the part of its manifest.
 arrow::Result<ScheduledRun> OpenScheduledRun(const Settings& settings,
                                              const RunStore& store,
-                                             const PartRecord& embed, bool verify_log);
+                                             const PartRecord& embed, LogUse log);
 
 /// What the snapshots after the first `num_done` need, for the columns of `inputs`, and,
 /// where `then_trains`, the training after them: what `coden plan` says and what a run is

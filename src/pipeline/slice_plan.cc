@@ -33,7 +33,7 @@ arrow::Result<std::optional<ScheduledRun>> FindScheduled(const Settings& setting
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
                         ComputeFingerprints(settings, manifest));
   if (embed->fingerprint != prints.embed) return std::nullopt;
-  return OpenScheduledRun(settings, *store, *embed, /*verify_log=*/false);
+  return OpenScheduledRun(settings, *store, *embed, LogUse::kOpen);
 }
 
 }  // namespace

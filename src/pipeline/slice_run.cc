@@ -49,7 +49,8 @@ arrow::Status RunSlice(const Settings& all_settings, const RunContext& context) 
   if (!DifferingSettings(EmbedParameters(settings), embed->parameters).empty())
     return AnotherRun(*store, settings, *embed);
   ARROW_ASSIGN_OR_RAISE(const Fingerprints prints,
-                        ComputeFingerprints(settings, manifest));
+                        ComputeFingerprints(settings, manifest, /*known_first=*/true,
+                                            /*log_of=*/embed));
   ARROW_RETURN_NOT_OK(CheckScheduled(*store, prints, embed));
   if (embed->complete) {
     context.progress->Note("the run is complete, with these columns: skipped");

@@ -63,7 +63,7 @@ arrow::Result<SavedSlice> MakeSlice(const Settings& settings, RunInputs& inputs,
   SliceStage stage(store, NewSliceFolder(schedule, columns));
   ARROW_ASSIGN_OR_RAISE(SavedSlice slice, RunSlicePass(settings, inputs, task, columns,
                                                        step, store, context));
-  ARROW_RETURN_NOT_OK(CheckInputsStay(settings, embed.inputs));
+  ARROW_RETURN_NOT_OK(CheckInputsStay(settings, WithoutLog(embed.inputs)));
   ARROW_RETURN_NOT_OK(CheckStillOpen(store, schedule));
   ARROW_RETURN_NOT_OK(store.SyncStage());
   // From here on a record may name the files, even where publishing it ends in an error.
@@ -82,8 +82,7 @@ arrow::Status EmbedSlice(const Settings& settings, const ColumnRange& columns,
     context.progress->Note("slice " + Show(columns) + " is there already: skipped");
     return arrow::Status::OK();
   }
-  ARROW_ASSIGN_OR_RAISE(ScheduledRun run, OpenScheduledRun(settings, store, embed,
-                                                           /*verify_log=*/false));
+  ARROW_ASSIGN_OR_RAISE(ScheduledRun run, OpenScheduledRun(settings, store, embed, LogUse::kNone));
   const ColumnRange all = run.inputs.columns;
   if (columns.begin < all.begin || columns.end > all.end) {
     return UsageError("`embed.columns` must lie within the columns ", Show(all),
@@ -104,7 +103,7 @@ arrow::Status EmbedSlice(const Settings& settings, const ColumnRange& columns,
   context.progress->Note("slice " + Show(columns) + " of columns " + Show(all) +
                          " of the schedule in '" + store.Show() +
                          "'; `coden commit` publishes them once all are there");
-  const EmbedTask task{run.schedule, run.progress, {}, nullptr};
+  const EmbedTask task{run.schedule, run.progress, embed.files, {}, nullptr};
   return MakeSlice(settings, run.inputs, task, columns, embed, "embed " + Show(columns),
                    store, context)
       .status();

@@ -1,4 +1,5 @@
 #include "pipeline/train_part_internal.h"
+#include "pipeline/window_histories_internal.h"
 
 #include <chrono>
 #include <cmath>
@@ -70,6 +71,7 @@ arrow::Status TrainPart::Run(const TrainStage& train, std::string saved,
   ARROW_RETURN_NOT_OK(CheckIdsOfTraining(settings_, store_, &counts, &warnings));
   for (const std::string& warning : warnings) context_.progress->Warn(warning);
   notes.insert(notes.end(), warnings.begin(), warnings.end());
+  ARROW_RETURN_NOT_OK(MakeWindowHistories(settings_, store_, manifest_, context_));
   if (ranks != nullptr) {
     ARROW_RETURN_NOT_OK(CallRanks(*ranks, store_, manifest_->number, prints_, saved));
   }

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "coden/embed/neighbourhood_changes.h"
 #include "coden/graph/dynamic_graph.h"
+#include "sample/neighbourhood_changes_internal.h"
 
 namespace coden {
 

@@ -12,50 +12,46 @@ LazySampler::LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
       largest_entry_(std::move(largest_entry)) {}
 
 void LazySampler::MakeRoomFor(NodeId node) {
-  if (node < static_cast<NodeId>(seen_.size())) return;
-  seen_.resize(node + 1, false);
-  largest_.resize(node + 1, 0.0f);
-  first_event_.resize(node + 1, kNever);
+  if (node < static_cast<NodeId>(nodes_.size())) return;
+  nodes_.resize(node + 1);
   graph_->Grow(node + 1);
 }
 
 void LazySampler::See(NodeId node, float largest) {
-  seen_[node] = true;
   ++num_seen_;
-  largest_[node] = largest;
+  nodes_[node].largest = largest;
   graph_->SetLargestEntry(node, largest);
   graph_->SetPresent(node);
 }
 
 void LazySampler::SeeNode(NodeId node) {
   MakeRoomFor(node);
-  if (!seen_[node]) See(node, largest_entry_(node));
+  if (nodes_[node].seen()) return;
+  nodes_[node].since = num_snapshots_;
+  See(node, largest_entry_(node));
 }
 
 void LazySampler::SeeInEvent(NodeId node, EventTime time) {
-  const bool known =
-      node < static_cast<NodeId>(first_event_.size()) && first_event_[node] != kNever;
-  if (known) return;
+  if (node < static_cast<NodeId>(nodes_.size()) && nodes_[node].arrival >= 0) return;
   SeeNode(node);
-  first_event_[node] = time;
+  nodes_[node].first_event = time;
+  nodes_[node].arrival = num_arrived_++;
+}
+
+void LazySampler::Record(OnSampled on_sampled) {
+  on_sampled_ = std::move(on_sampled);
+  graph_->RecordTo(&changes_);
 }
 
 SamplerMemory LazySampler::Memory() const {
   return {num_snapshots_, prediction_, num_events_, graph_->mass(), graph_->counts()};
 }
 
-std::vector<SampledNode> LazySampler::Nodes() const {
-  std::vector<SampledNode> nodes;
-  nodes.reserve(seen_.size());
-  for (std::size_t node = 0; node < seen_.size(); ++node)
-    nodes.push_back({seen_[node], largest_[node], first_event_[node]});
-  return nodes;
-}
-
 void LazySampler::RestoreNode(NodeId node, const SampledNode& known) {
   MakeRoomFor(node);
-  first_event_[node] = known.first_event;
-  if (known.seen) See(node, known.largest);
+  nodes_[node] = known;
+  num_arrived_ = std::max(num_arrived_, known.arrival + 1);
+  if (known.seen()) See(node, known.largest);
 }
 
 void LazySampler::Restore(const SamplerMemory& memory) {
@@ -63,7 +59,7 @@ void LazySampler::Restore(const SamplerMemory& memory) {
   num_snapshots_ = memory.num_snapshots;
   prediction_ = memory.prediction;
   num_events_ = memory.num_events;
-  most_pending_ = graph_->num_pending();
+  most_pending_ = static_cast<std::int64_t>(graph_->pending_expiries().size());
 }
 
 arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {
@@ -71,7 +67,7 @@ arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {
   SeeInEvent(event.src, event.time);
   SeeInEvent(event.dst, event.time);
   ARROW_RETURN_NOT_OK(graph_->Apply(event));
-  if (has_window_) most_pending_ = std::max(most_pending_, graph_->num_pending());
+  if (has_window_) most_pending_ = std::max(most_pending_, static_cast<std::int64_t>(graph_->pending_expiries().size()));
   ++num_events_;
   last_time_ = event.time;
   const bool room =
@@ -86,8 +82,8 @@ void LazySampler::OnFeatureUpdate(NodeId node, float largest, Schedule* schedule
   // |x' - x| <= |x'| + |x| in every column; the old vector itself is not kept. The shift
   // is relative to the mass after the change, so that the first features count as well.
   graph_->SetLargestEntry(node, largest);
-  graph_->FeatureChange(node, largest_[node] + largest);
-  largest_[node] = largest;
+  graph_->FeatureChange(node, nodes_[node].largest + largest);
+  nodes_[node].largest = largest;
 }
 
 SchedulePoint LazySampler::PointAt(EventTime time) const {
@@ -104,6 +100,7 @@ SchedulePoint LazySampler::PointAt(EventTime time) const {
 void LazySampler::Take(SchedulePoint point, Schedule* schedule) {
   point.snapshot = num_snapshots_++;
   schedule->push_back(point);
+  if (on_sampled_) on_sampled_(point, changes_.Take(), *graph_);
   graph_->Reset();
   pending_ = false;
 }

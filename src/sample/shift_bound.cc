@@ -22,9 +22,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "coden/embed/neighbourhood_changes.h"
 #include "sample/column_bound_internal.h"
 #include "sample/mass_bound_internal.h"
+#include "sample/neighbourhood_changes_internal.h"
 
 namespace coden {
 

@@ -30,9 +30,13 @@ class ShiftedGraphOf final : public ShiftedGraph {
   }
   const EventCounts& counts() const override { return events_.counts(); }
   std::int64_t num_edges() const override { return events_.num_edges(); }
-  std::int64_t num_pending() const override {
-    return static_cast<std::int64_t>(events_.pending_expiries().size());
+  const std::deque<PendingExpiry>& pending_expiries() const override {
+    return events_.pending_expiries();
   }
+  std::vector<EdgeChange> Edges() const override {
+    return events_.graph().Edges(events_.options().directed);
+  }
+  void RecordTo(NetChanges* changes) override { events_.RecordTo(changes); }
 
   void SetLargestEntry(NodeId node, float largest) override {
     shift_->SetLargestEntry(node, largest);

@@ -7,22 +7,36 @@
 
 namespace coden {
 
+arrow::Status SnapshotCache::Follow(const NodeIdMap& nodes) {
+  nodes_ = &nodes;
+  wanted_.assign(nodes.size(), false);
+  ARROW_ASSIGN_OR_RAISE(const auto ids, keep_->Ids(0, keep_->size()));
+  // Ids of another type are refused by the training itself.
+  if (!ids->type()->Equals(nodes.id_type())) return arrow::Status::OK();
+  std::vector<NodeId> found;
+  ARROW_RETURN_NOT_OK(nodes.Find(*ids, &found));
+  for (const NodeId node : found)
+    if (node != kNoNode) wanted_[node] = true;
+  return arrow::Status::OK();
+}
+
 arrow::Status SnapshotCache::Push(BatchPtr batch, const Emit& emit) {
   if (batch->num_rows() > 0 && bytes_left_ > 0) ARROW_RETURN_NOT_OK(Keep(*batch));
   return emit(std::move(batch));
 }
 
 arrow::Status SnapshotCache::Keep(const arrow::RecordBatch& batch) {
-  std::vector<NodeId> found;
-  ARROW_RETURN_NOT_OK(keep_->Find(*batch.GetColumnByName("node"), &found));
+  const auto& numbers =
+      static_cast<const arrow::Int32Array&>(*batch.GetColumnByName("node"));
   arrow::Int64Builder rows;
-  for (std::size_t row = 0; row < found.size(); ++row) {
-    if (found[row] != kNoNode)
-      ARROW_RETURN_NOT_OK(rows.Append(static_cast<std::int64_t>(row)));
+  std::vector<NodeId> kept;
+  for (std::int64_t row = 0; row < numbers.length(); ++row) {
+    if (!wanted_[numbers.Value(row)]) continue;
+    kept.push_back(numbers.Value(row));
+    ARROW_RETURN_NOT_OK(rows.Append(row));
   }
   ARROW_ASSIGN_OR_RAISE(const auto wanted, rows.Finish());
-  ARROW_ASSIGN_OR_RAISE(const auto ids,
-                        arrow::compute::Take(*batch.GetColumnByName("node"), *wanted));
+  ARROW_ASSIGN_OR_RAISE(const auto ids, nodes_->Take(kept));
   ARROW_ASSIGN_OR_RAISE(
       const auto embeddings,
       arrow::compute::Take(*batch.GetColumnByName("embedding"), *wanted));

@@ -5,8 +5,6 @@
 
 #include <arrow/array.h>
 #include <arrow/buffer.h>
-#include <arrow/builder.h>
-#include <arrow/compute/api.h>
 #include <arrow/type.h>
 
 #include "coden/pipeline/error.h"
@@ -28,7 +26,7 @@ constexpr char kFormatVersion[] = "1";
 SnapshotWriter::SnapshotWriter(const SnapshotOptions& options, RunStore& store,
                                const Schedule& schedule, const NodeIdMap& nodes,
                                int width, SnapshotProvenance provenance, int num_done,
-                               OnFile on_file)
+                               std::vector<std::int64_t> num_rows, OnFile on_file)
     : options_(options),
       store_(store),
       schedule_(schedule),
@@ -37,13 +35,14 @@ SnapshotWriter::SnapshotWriter(const SnapshotOptions& options, RunStore& store,
       provenance_(std::move(provenance)),
       on_file_(std::move(on_file)),
       num_done_(num_done),
-      open_snapshot_(num_done - 1) {}
+      num_rows_(std::move(num_rows)),
+      snapshot_(num_done) {}
 
 SnapshotWriter::~SnapshotWriter() = default;
 
 arrow::Result<SchemaPtr> SnapshotWriter::Bind(const SchemaPtr& input) {
-  file_schema_ = SnapshotSchema(input->GetFieldByName("node")->type(), options_.layout,
-                                width_, options_.precision);
+  file_schema_ =
+      SnapshotSchema(nodes_.id_type(), options_.layout, width_, options_.precision);
   if (options_.mode == SnapshotMode::kDelta) {
     delta_ = std::make_unique<DeltaRows>(options_.threshold, options_.full_every, width_);
     if (num_done_ > 0) ARROW_RETURN_NOT_OK(ReadBase());
@@ -73,27 +72,27 @@ arrow::Status SnapshotWriter::OpenFile(int base) {
       {"coden.run_id", provenance_.run_id},
       {"coden.parameters", provenance_.parameters},
       {"coden.input_fingerprint", provenance_.input_fingerprint},
-      {"coden.snapshot_time", std::to_string(schedule_[open_snapshot_].time)},
+      {"coden.snapshot_time", std::to_string(schedule_[snapshot_].time)},
       {"coden.dim", std::to_string(width_)},
       {"coden.base", std::to_string(base)},
   });
-  return ParquetFileWriter::Stage(store_, RunLayout::Snapshot(open_snapshot_),
-                                  file_schema_, options)
+  return ParquetFileWriter::Stage(store_, RunLayout::Snapshot(snapshot_), file_schema_,
+                                  options)
       .Value(&file_);
 }
 
-arrow::Status SnapshotWriter::Open(int snapshot) {
-  open_snapshot_ = snapshot;
+arrow::Status SnapshotWriter::Open() {
+  is_open_ = true;
+  rows_left_ = num_rows_[snapshot_ - num_done_];
   loss_.assign(width_, 0.0);
-  return delta_ == nullptr ? OpenFile(/*base=*/snapshot) : arrow::Status::OK();
+  return delta_ == nullptr ? OpenFile(/*base=*/snapshot_) : arrow::Status::OK();
 }
 
 arrow::Status SnapshotWriter::Close() {
-  if (open_snapshot_ < num_done_) return arrow::Status::OK();
   WrittenSnapshot written;
-  written.snapshot = written.base = open_snapshot_;
+  written.snapshot = written.base = snapshot_;
   if (delta_ != nullptr) {
-    const DeltaRows::Choice choice = delta_->Close(open_snapshot_);
+    const DeltaRows::Choice choice = delta_->Close(snapshot_);
     written.base = choice.base;
     for (int column = 0; column < width_; ++column)
       loss_[column] += choice.missed[column];
@@ -104,21 +103,27 @@ arrow::Status SnapshotWriter::Close() {
   file_.reset();
   const double worst =
       loss_.empty() ? 0.0 : *std::max_element(loss_.begin(), loss_.end());
-  const std::int64_t num_nodes = schedule_[open_snapshot_].num_nodes;
+  const std::int64_t num_nodes = schedule_[snapshot_].num_nodes;
   written.error_added = worst / static_cast<double>(std::max<std::int64_t>(num_nodes, 1));
+  is_open_ = false;
+  ++snapshot_;
   return on_file_(std::move(written));
 }
 
 arrow::Status SnapshotWriter::MoveTo(int snapshot) {
-  if (snapshot < open_snapshot_) {
-    return arrow::Status::Invalid("snapshots must come in order: ", snapshot, " after ",
-                                  open_snapshot_);
-  }
-  while (open_snapshot_ < snapshot) {
+  while (snapshot_ < snapshot) {
+    if (!is_open_) ARROW_RETURN_NOT_OK(Open());
+    if (rows_left_ > 0) {
+      return arrow::Status::Invalid("snapshot ", snapshot_, " lacks ", rows_left_,
+                                    " rows when snapshot ", snapshot, " comes");
+    }
     ARROW_RETURN_NOT_OK(Close());
-    ARROW_RETURN_NOT_OK(Open(open_snapshot_ + 1));
   }
-  return arrow::Status::OK();
+  if (snapshot == snapshot_) return arrow::Status::OK();
+  return arrow::Status::Invalid(
+      "snapshots must come in order, with no more rows than "
+      "were told: ",
+      snapshot, " after ", snapshot_ - 1);
 }
 
 arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
@@ -128,32 +133,38 @@ arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
     std::int64_t end = begin + 1;
     while (end < batch->num_rows() && numbers.Value(end) == snapshot) ++end;
     ARROW_RETURN_NOT_OK(MoveTo(snapshot));
+    if (!is_open_) ARROW_RETURN_NOT_OK(Open());
+    rows_left_ -= end - begin;
+    if (rows_left_ < 0) {
+      return arrow::Status::Invalid("snapshot ", snapshot, " has ", -rows_left_,
+                                    " rows more than were told");
+    }
     ARROW_RETURN_NOT_OK(Take(*batch->Slice(begin, end - begin)));
+    if (rows_left_ == 0) ARROW_RETURN_NOT_OK(Close());
     begin = end;
   }
   return arrow::Status::OK();
 }
 
 arrow::Status SnapshotWriter::Finish(const Emit&) {
-  ARROW_RETURN_NOT_OK(MoveTo(static_cast<int>(schedule_.size()) - 1));
-  return Close();
+  return MoveTo(static_cast<int>(schedule_.size()));
 }
 
 arrow::Status SnapshotWriter::Take(const arrow::RecordBatch& batch) {
+  const auto& nodes = static_cast<const arrow::Int32Array&>(*batch.column(1));
   const auto& lists = static_cast<const arrow::ListArray&>(*batch.column(2));
   ARROW_ASSIGN_OR_RAISE(const auto values, lists.Flatten());
-  Rows rows{batch.column(1), std::static_pointer_cast<arrow::FloatArray>(values)};
+  NodeRows rows{{nodes.raw_values(), nodes.raw_values() + nodes.length()},
+                std::static_pointer_cast<arrow::FloatArray>(values)};
   if (options_.precision == SnapshotPrecision::kFloat16)
     ARROW_RETURN_NOT_OK(Round(&rows));
   if (delta_ == nullptr) return Write(rows);
-  NodeRows node_rows{{}, rows.numbers};
-  ARROW_RETURN_NOT_OK(nodes_.Find(*rows.ids, &node_rows.nodes));
-  delta_->Add(std::move(node_rows));
+  delta_->Add(rows);
   waiting_.push_back(std::move(rows));
   return arrow::Status::OK();
 }
 
-arrow::Status SnapshotWriter::Round(Rows* rows) {
+arrow::Status SnapshotWriter::Round(NodeRows* rows) {
   const std::int64_t count = rows->numbers->length();
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> rounded,
                         arrow::AllocateBuffer(count * std::int64_t{sizeof(float)}));
@@ -162,49 +173,49 @@ arrow::Status SnapshotWriter::Round(Rows* rows) {
       RoundToHalf({numbers, static_cast<std::size_t>(count)}, loss_,
                   reinterpret_cast<float*>(rounded->mutable_data()));
   if (done < count) {
-    std::vector<NodeId> node;
-    ARROW_RETURN_NOT_OK(nodes_.Find(*rows->ids->Slice(done / width_, 1), &node));
     return InputError("float16 holds numbers up to ", FormatShortest(kLargestHalf),
-                      "; set `snapshot.precision = float32`: at snapshot ",
-                      open_snapshot_, " node ", nodes_.Show(node.front()), " has ",
+                      "; set `snapshot.precision = float32`: at snapshot ", snapshot_,
+                      " node ", nodes_.Show(rows->nodes[done / width_]), " has ",
                       FormatShortest(numbers[done]));
   }
   rows->numbers = std::make_shared<arrow::FloatArray>(count, std::move(rounded));
   return arrow::Status::OK();
 }
 
-arrow::Status SnapshotWriter::Write(const Rows& rows) {
+arrow::Status SnapshotWriter::Write(const NodeRows& rows) {
+  ARROW_ASSIGN_OR_RAISE(const auto ids, nodes_.Take(rows.nodes));
   ARROW_ASSIGN_OR_RAISE(const auto arranged,
-                        ArrangeRows(options_, file_schema_, rows.ids, rows.numbers));
+                        ArrangeRows(options_, file_schema_, ids, rows.numbers));
   return file_->Write(*arranged);
 }
 
 arrow::Status SnapshotWriter::WriteChosen(const std::vector<bool>& chosen) {
   auto next = chosen.begin();
-  for (const Rows& rows : std::exchange(waiting_, {})) {
-    const auto end = next + rows.ids->length();
+  for (const NodeRows& rows : std::exchange(waiting_, {})) {
+    const auto end = next + static_cast<std::ptrdiff_t>(rows.nodes.size());
     const std::int64_t count = std::count(next, end, true);
-    if (count == rows.ids->length()) {
+    if (count == static_cast<std::int64_t>(rows.nodes.size())) {
       ARROW_RETURN_NOT_OK(Write(rows));
       next = end;
       continue;
     }
-    arrow::BooleanBuilder mask;
-    ARROW_RETURN_NOT_OK(mask.Reserve(rows.ids->length()));
     ARROW_ASSIGN_OR_RAISE(
         std::shared_ptr<arrow::Buffer> numbers,
         arrow::AllocateBuffer(count * width_ * std::int64_t{sizeof(float)}));
     auto* out = reinterpret_cast<float*>(numbers->mutable_data());
+    NodeRows kept;
+    kept.nodes.reserve(static_cast<std::size_t>(count));
     const float* row = rows.numbers->raw_values();
-    for (; next != end; ++next, row += width_) {
-      mask.UnsafeAppend(*next);
-      if (*next) out = std::copy_n(row, width_, out);
+    for (const NodeId node : rows.nodes) {
+      if (*next++) {
+        kept.nodes.push_back(node);
+        out = std::copy_n(row, width_, out);
+      }
+      row += width_;
     }
-    ARROW_ASSIGN_OR_RAISE(const auto kept, mask.Finish());
-    ARROW_ASSIGN_OR_RAISE(const auto ids, arrow::compute::Filter(rows.ids, kept));
-    ARROW_RETURN_NOT_OK(
-        Write({ids.make_array(),
-               std::make_shared<arrow::FloatArray>(count * width_, std::move(numbers))}));
+    kept.numbers =
+        std::make_shared<arrow::FloatArray>(count * width_, std::move(numbers));
+    ARROW_RETURN_NOT_OK(Write(kept));
   }
   return arrow::Status::OK();
 }

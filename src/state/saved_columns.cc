@@ -50,7 +50,7 @@ arrow::Status RestoreColumn(const arrow::ChunkedArray& saved, bool in_double, in
 arrow::Result<std::vector<NodeId>> LoadConnected(const RunStore& store,
                                                  const std::string& name,
                                                  NodeId num_nodes,
-                                                 const DynamicGraph& graph) {
+                                                 const SnapshotGraph& graph) {
   ARROW_ASSIGN_OR_RAISE(const auto table, ReadParquetFile(store, name, {"node"}));
   ARROW_ASSIGN_OR_RAISE(const auto batch, table->CombineChunksToBatch());
   if (batch->column(0)->type_id() != arrow::Type::INT32) return Damaged(store, name);
@@ -109,7 +109,7 @@ arrow::Result<FileRecord> StageColumns(RunStore& store, const ColumnFile& file,
 
 arrow::Status LoadColumns(const RunStore& store, std::span<const ColumnFile> files,
                           const EngineMemory& memory, const ColumnRange& columns,
-                          const DynamicGraph& graph, EmbeddingEngine& engine) {
+                          const SnapshotGraph& graph, EmbeddingEngine& engine) {
   bool restored = false;
   std::int64_t num_rows = 0;
   for (const ColumnFile& file : files) {
@@ -168,7 +168,7 @@ arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
                        all.bounds.begin() + columns.end);
   memory.in_double.assign(all.in_double.begin() + columns.begin,
                           all.in_double.begin() + columns.end);
-  return LoadColumns(store, files, memory, columns, embedder.graph().graph(),
+  return LoadColumns(store, files, memory, columns, embedder.graph(),
                      embedder.engine());
 }
 

@@ -9,7 +9,6 @@
 
 #include "coden/pipeline/error.h"
 #include "coden/state/saved_columns.h"
-#include "coden/state/saved_graph.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "state/damaged_internal.h"
@@ -29,10 +28,6 @@ int NumWindows(const LabelEmbedder& labels) {
 
 int NumAlphas(const LabelEmbedder& labels) {
   return static_cast<int>(labels.options().alphas.size());
-}
-
-GraphFiles FilesOf(int window) {
-  return {RunLayout::LabelGraph(window), RunLayout::LabelWindow(window)};
 }
 
 ColumnFile FileOf(const LabelEmbedder& labels, int window, int alpha) {
@@ -55,7 +50,7 @@ json MeaningOf(const LabelEmbedderOptions& options) {
 }
 
 std::string ToJson(const LabelEmbedder& labels) {
-  const SchedulePoint* const last = labels.replay().last();
+  const int done = labels.num_snapshots();
   json engines = json::array();
   for (int window = 0; window < NumWindows(labels); ++window) {
     for (int alpha = 0; alpha < NumAlphas(labels); ++alpha) {
@@ -67,8 +62,8 @@ std::string ToJson(const LabelEmbedder& labels) {
   }
   const json value = {{"format_version", kFormatVersion},
                       {"options", MeaningOf(labels.options())},
-                      {"num_snapshots", labels.replay().num_snapshots()},
-                      {"num_events", last == nullptr ? 0 : last->events},
+                      {"num_snapshots", done},
+                      {"last_snapshot", done == 0 ? -1 : labels.schedule()[done - 1].snapshot},
                       {"engines", engines}};
   return value.dump(1) + "\n";
 }
@@ -87,15 +82,16 @@ arrow::Result<LabelProgress> LoadProgress(const RunStore& store,
   try {
     LabelProgress progress;
     progress.num_snapshots = JsonField(value, "num_snapshots");
-    const std::int64_t num_events = JsonField(value, "num_events");
-    const Schedule& schedule = labels.replay().schedule();
+    const int last_snapshot = JsonField(value, "last_snapshot");
+    const Schedule& schedule = labels.schedule();
     const bool fits = value.at("format_version") == kFormatVersion &&
                       value.at("options") == MeaningOf(labels.options()) &&
                       progress.num_snapshots >= 0 &&
                       progress.num_snapshots <= static_cast<int>(schedule.size()) &&
-                      num_events == (progress.num_snapshots == 0
-                                         ? 0
-                                         : schedule[progress.num_snapshots - 1].events);
+                      last_snapshot ==
+                          (progress.num_snapshots == 0
+                               ? -1
+                               : schedule[progress.num_snapshots - 1].snapshot);
     if (!fits) return Damaged(store, RunLayout::kLabelProgress);
     const auto num_columns = static_cast<std::size_t>(labels.num_columns());
     for (const json& engine : value.at("engines")) {
@@ -170,9 +166,6 @@ arrow::Result<std::vector<FileRecord>> StageLabelState(RunStore& store,
                         store.StageText(RunLayout::kLabelProgress, ToJson(labels)));
   ARROW_ASSIGN_OR_RAISE(files.emplace_back(), StageLabels(store, labels));
   for (int window = 0; window < NumWindows(labels); ++window) {
-    ARROW_ASSIGN_OR_RAISE(auto graph,
-                          StageGraph(store, FilesOf(window), labels.graph(window), {}));
-    files.insert(files.end(), graph.begin(), graph.end());
     for (int alpha = 0; alpha < NumAlphas(labels); ++alpha) {
       ARROW_ASSIGN_OR_RAISE(files.emplace_back(),
                             StageColumns(store, FileOf(labels, window, alpha),
@@ -188,12 +181,10 @@ arrow::Status LoadLabelState(const RunStore& store, LabelEmbedder& labels) {
   ARROW_RETURN_NOT_OK(labels.ContinueAfter(progress.num_snapshots, columns));
   auto memory = progress.engines.begin();
   for (int window = 0; window < NumWindows(labels); ++window) {
-    EventGraph& graph = labels.graph(window);
-    ARROW_RETURN_NOT_OK(LoadGraph(store, FilesOf(window), labels.num_nodes(), graph));
     for (int alpha = 0; alpha < NumAlphas(labels); ++alpha) {
       const ColumnFile file = FileOf(labels, window, alpha);
       ARROW_RETURN_NOT_OK(LoadColumns(store, {&file, 1}, *memory++, file.columns,
-                                      graph.graph(), labels.engine(window, alpha)));
+                                      labels.graph(window), labels.engine(window, alpha)));
     }
   }
   return arrow::Status::OK();

@@ -16,7 +16,7 @@ namespace coden {
 
 namespace {
 
-// Where the embedder puts the vectors (Embedder::Bind).
+// Where the embedder puts the vectors (Embedder::OutputSchema).
 constexpr int kEmbedding = 2;
 
 constexpr std::string_view kRows = "rows.arrows";
@@ -86,8 +86,8 @@ class JoinedSlices : public arrow::RecordBatchReader {
       if (!stream.ok()) return Failed(slice, stream.status());
       streams_.push_back(*std::move(stream));
       const SchemaPtr found = streams_.back()->schema();
-      const bool has_ids = &slice == slices_.data();
-      if (found->num_fields() != (has_ids ? kEmbedding + 1 : 1) ||
+      const bool has_nodes = &slice == slices_.data();
+      if (found->num_fields() != (has_nodes ? kEmbedding + 1 : 1) ||
           !found->fields().back()->type()->Equals(
               *streams_.front()->schema()->field(kEmbedding)->type())) {
         return NotAsWritten(store_, slice);
@@ -176,7 +176,7 @@ arrow::Result<SchemaPtr> SliceRowsWriter::Bind(const SchemaPtr& input) {
   file_.path = kRows;
   file_.staged = store_.StageName(kRows);
   ARROW_ASSIGN_OR_RAISE(output_, store_.Create(file_.staged));
-  SchemaPtr kept = with_ids_ ? input : arrow::schema({input->field(kEmbedding)});
+  SchemaPtr kept = with_nodes_ ? input : arrow::schema({input->field(kEmbedding)});
   ARROW_ASSIGN_OR_RAISE(writer_, arrow::ipc::MakeStreamWriter(output_, kept));
   return kept;
 }
@@ -184,7 +184,7 @@ arrow::Result<SchemaPtr> SliceRowsWriter::Bind(const SchemaPtr& input) {
 arrow::Status SliceRowsWriter::Push(BatchPtr batch, const Emit&) {
   if (batch->num_rows() == 0) return arrow::Status::OK();
   file_.rows += batch->num_rows();
-  if (with_ids_) return writer_->WriteRecordBatch(*batch);
+  if (with_nodes_) return writer_->WriteRecordBatch(*batch);
   ARROW_ASSIGN_OR_RAISE(const auto numbers, batch->SelectColumns({kEmbedding}));
   return writer_->WriteRecordBatch(*numbers);
 }

@@ -20,7 +20,7 @@ namespace coden {
 class SliceRowsWriter : public Operator {
  public:
   /// The file goes into the store's stage. `store` must outlive the stage.
-  SliceRowsWriter(RunStore& store, bool with_ids) : store_(store), with_ids_(with_ids) {}
+  SliceRowsWriter(RunStore& store, bool with_nodes) : store_(store), with_nodes_(with_nodes) {}
 
   std::string_view name() const override { return "slice"; }
   arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
@@ -32,7 +32,7 @@ class SliceRowsWriter : public Operator {
 
  private:
   RunStore& store_;
-  bool with_ids_;
+  bool with_nodes_;
   FileRecord file_;
   std::shared_ptr<HashingFile> output_;
   std::shared_ptr<arrow::ipc::RecordBatchWriter> writer_;

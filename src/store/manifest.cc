@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kFormatVersion = 4;
+constexpr int kFormatVersion = 5;
 constexpr std::string_view kPrefix = "_coden/manifest-";
 constexpr std::string_view kSuffix = ".json";
 // Before the name of an earlier training, which is listed among the parts.

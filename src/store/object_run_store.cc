@@ -3,8 +3,10 @@
 // (docs/files.md).
 
 #include <arrow/filesystem/filesystem.h>
+#include <arrow/filesystem/mockfs.h>
 
 #include "coden/pipeline/error.h"
+#include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
 #include "store/run_store_internal.h"
 
@@ -72,6 +74,15 @@ std::shared_ptr<RunStore> MakeObjectRunStore(
     const std::string& directory, std::shared_ptr<arrow::fs::FileSystem> filesystem,
     const std::string& path) {
   return std::make_shared<ObjectRunStore>(directory, std::move(filesystem), path);
+}
+
+arrow::Result<std::shared_ptr<RunStore>> MakeMemoryRunStore() {
+  constexpr char kPlace[] = "plan";
+  auto files = std::make_shared<arrow::fs::internal::MockFileSystem>(
+      arrow::fs::TimePoint::clock::now());
+  ARROW_RETURN_NOT_OK(files->CreateDir(std::string(kPlace) + "/" +
+                                       std::string(RunLayout::kStage) + "/1"));
+  return std::make_shared<ObjectRunStore>(kPlace, std::move(files), kPlace);
 }
 
 }  // namespace coden

@@ -223,6 +223,28 @@ arrow::Status Unreadable(const arrow::Status& status, const std::string& shown) 
   return WithFault(status, Fault::kCorruption, "cannot read '" + shown + "': ");
 }
 
+class CheckedRowGroups : public ParquetRowGroups {
+ public:
+  CheckedRowGroups(std::unique_ptr<parquet::arrow::FileReader> reader,
+                   std::vector<int> leaves, std::string shown)
+      : reader_(std::move(reader)),
+        leaves_(std::move(leaves)),
+        shown_(std::move(shown)) {}
+
+  arrow::Result<std::shared_ptr<arrow::Table>> Next() override {
+    if (next_ == reader_->num_row_groups()) return nullptr;
+    auto table = Validated(reader_->ReadRowGroup(next_++, leaves_));
+    if (!table.ok()) return Unreadable(table.status(), shown_);
+    return table;
+  }
+
+ private:
+  std::unique_ptr<parquet::arrow::FileReader> reader_;
+  std::vector<int> leaves_;
+  std::string shown_;
+  int next_ = 0;
+};
+
 // A file that a manifest names, compared with its record.
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRecord(
     const RunStore& store, const FileRecord& record) {
@@ -317,22 +339,30 @@ arrow::Status CopyParquetRows(const RunStore& store, std::string_view name,
   return status.ok() || FaultOf(status) ? status : Unreadable(status, store.Show(name));
 }
 
+arrow::Result<std::unique_ptr<ParquetRowGroups>> ParquetRowGroups::Open(
+    const RunStore& store, const FileRecord& record,
+    const std::vector<std::string>& columns) {
+  ARROW_ASSIGN_OR_RAISE(auto file, OpenRecord(store, record));
+  std::string shown = store.Show(record.path);
+  auto reader = OpenChecked(std::move(file));
+  if (!reader.ok()) return Unreadable(reader.status(), shown);
+  auto leaves = LeavesOf(**reader, columns);
+  if (!leaves.ok()) return Unreadable(leaves.status(), shown);
+  return std::make_unique<CheckedRowGroups>(*std::move(reader), *std::move(leaves),
+                                            std::move(shown));
+}
+
 arrow::Status VisitParquetFile(
     const RunStore& store, const FileRecord& record,
     const std::vector<std::string>& columns,
     const std::function<arrow::Status(const arrow::Table&)>& visit) {
-  ARROW_ASSIGN_OR_RAISE(auto file, OpenRecord(store, record));
-  const std::string shown = store.Show(record.path);
-  const auto reader = OpenChecked(std::move(file));
-  if (!reader.ok()) return Unreadable(reader.status(), shown);
-  const auto leaves = LeavesOf(**reader, columns);
-  if (!leaves.ok()) return Unreadable(leaves.status(), shown);
-  for (int group = 0; group < (*reader)->num_row_groups(); ++group) {
-    const auto table = Validated((*reader)->ReadRowGroup(group, *leaves));
-    if (!table.ok()) return Unreadable(table.status(), shown);
-    ARROW_RETURN_NOT_OK(visit(**table));
+  ARROW_ASSIGN_OR_RAISE(const auto groups,
+                        ParquetRowGroups::Open(store, record, columns));
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(const auto table, groups->Next());
+    if (table == nullptr) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(visit(*table));
   }
-  return arrow::Status::OK();
 }
 
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(

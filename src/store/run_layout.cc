@@ -8,8 +8,10 @@ namespace coden {
 
 namespace {
 
-std::string LabelFile(int window) {
-  return std::string(RunLayout::kState) + "/labels-w" + std::to_string(window);
+std::string Numbered(std::string_view prefix, int number, std::string_view suffix) {
+  char digits[16];
+  std::snprintf(digits, sizeof(digits), "%06d", number);
+  return std::string(prefix).append(digits).append(suffix);
 }
 
 constexpr std::string_view kSnapshotPrefix = "snapshots/snapshot=";
@@ -21,15 +23,13 @@ constexpr std::string_view kFixedNames[] = {
     RunLayout::kForecast,    RunLayout::kMetrics,       RunLayout::kMetricsLog,
     RunLayout::kModelConfig, RunLayout::kModelWeights,  RunLayout::kModelSettings,
     RunLayout::kNodes,       RunLayout::kPlan,          RunLayout::kProgress,
-    RunLayout::kGraph,       RunLayout::kWindow,        RunLayout::kTraining,
-    RunLayout::kModelState,  RunLayout::kLabelProgress, RunLayout::kLabels};
+    RunLayout::kWindow,      RunLayout::kTraining,      RunLayout::kModelState,
+    RunLayout::kLabelProgress, RunLayout::kLabels};
 
 }  // namespace
 
 std::string RunLayout::Snapshot(int snapshot) {
-  char digits[16];
-  std::snprintf(digits, sizeof(digits), "%06d", snapshot);
-  return std::string(kSnapshots) + "/snapshot=" + digits + "/part-0.parquet";
+  return Numbered(kSnapshotPrefix, snapshot, kSnapshotSuffix);
 }
 
 std::optional<std::int64_t> RunLayout::SnapshotNumber(std::string_view name) {
@@ -47,16 +47,21 @@ std::string RunLayout::Columns(int first) {
   return std::string(kState) + "/columns-" + std::to_string(first) + ".parquet";
 }
 
-std::string RunLayout::LabelGraph(int window) {
-  return LabelFile(window) + "-graph.parquet";
+std::string RunLayout::WindowHistory(std::int64_t window) {
+  return std::string(kHistory) + "/window-" + std::to_string(window);
 }
 
-std::string RunLayout::LabelWindow(int window) {
-  return LabelFile(window) + "-window.parquet";
+std::string RunLayout::HistoryChanges(std::string_view folder, int first_snapshot) {
+  return Numbered(std::string(folder) + "/changes-", first_snapshot, ".parquet");
+}
+
+std::string RunLayout::HistoryGraph(std::string_view folder, int snapshot) {
+  return Numbered(std::string(folder) + "/graph-", snapshot, ".parquet");
 }
 
 std::string RunLayout::LabelColumns(int window, int alpha) {
-  return LabelFile(window) + "-a" + std::to_string(alpha) + "-columns.parquet";
+  return std::string(kState) + "/labels-w" + std::to_string(window) + "-a" +
+         std::to_string(alpha) + "-columns.parquet";
 }
 
 std::string RunLayout::OfTraining(std::string_view training, std::string_view name) {
@@ -72,8 +77,8 @@ std::string RunLayout::Unnamed(int number) { return "unnamed-" + std::to_string(
 bool RunLayout::IsOutput(std::string_view name) {
   if (SnapshotNumber(name)) return true;
   const bool parquet = name.ends_with(".parquet");
-  if (parquet &&
-      (name.starts_with("state/columns-") || name.starts_with("state/labels-")))
+  if (parquet && (name.starts_with("state/columns-") ||
+                  name.starts_with("state/labels-") || name.starts_with("state/history/")))
     return true;
   return std::find(std::begin(kFixedNames), std::end(kFixedNames), name) !=
          std::end(kFixedNames);

@@ -203,6 +203,14 @@ arrow::Status RunStore::WriteText(std::string_view name, std::string_view text) 
   return Move(record.staged, record.path);
 }
 
+arrow::Status RunStore::Restage(FileRecord* record) {
+  std::string name = StageName(record->path);
+  if (name == record->staged) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(Move(record->staged, name));
+  record->staged = std::move(name);
+  return arrow::Status::OK();
+}
+
 arrow::Result<std::string> RunStore::Locate(const FileRecord& record) const {
   if (!record.staged.empty() && record.staged != record.path) {
     ARROW_ASSIGN_OR_RAISE(const auto size, Size(record.staged));

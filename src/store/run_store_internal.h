@@ -1,5 +1,10 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
+#include <arrow/result.h>
+
 #include "coden/store/run_store.h"
 
 namespace coden {
@@ -13,5 +18,8 @@ std::shared_ptr<RunStore> MakeLocalRunStore(
 std::shared_ptr<RunStore> MakeObjectRunStore(
     const std::string& directory, std::shared_ptr<arrow::fs::FileSystem> filesystem,
     const std::string& path);
+
+/// A run that is gone with the object: for a plan, which leaves nothing.
+arrow::Result<std::shared_ptr<RunStore>> MakeMemoryRunStore();
 
 }  // namespace coden

@@ -128,13 +128,13 @@ class LabelPropagation {
   }
 
   arrow::Status Run(const RunStore& store) {
-    ARROW_ASSIGN_OR_RAISE(CommittedRun run, CommittedRun::Open(settings_, store));
+    ARROW_ASSIGN_OR_RAISE(const CommittedRun run, CommittedRun::Open(settings_, store));
     ARROW_RETURN_NOT_OK(run.inputs.nodes->Find(*input_.node_ids, &nodes_));
     const int num_classes = input_.data.num_classes;
     const auto group = static_cast<int>(input_.needs.control_classes);
     context_.progress->Begin("controls", "classes", num_classes);
     for (int first = 0; first < num_classes; first += group) {
-      ARROW_RETURN_NOT_OK(Propagate(run, first, std::min(group, num_classes - first)));
+      ARROW_RETURN_NOT_OK(Propagate(run, store, first, std::min(group, num_classes - first)));
       context_.progress->Advance(std::min(first + group, num_classes));
     }
     context_.progress->End("label propagation at " +
@@ -166,7 +166,8 @@ class LabelPropagation {
   }
 
   // Let `num_classes` classes from `first` on travel.
-  arrow::Status Propagate(CommittedRun& run, int first, int num_classes) {
+  arrow::Status Propagate(const CommittedRun& run, const RunStore& store, int first,
+                          int num_classes) {
     std::vector<LabelSeed> seeds = LabelSeeds(input_.facts, nodes_, folds_);
     for (LabelSeed& seed : seeds) {
       const bool ours = seed.label >= first && seed.label < first + num_classes;
@@ -189,11 +190,11 @@ class LabelPropagation {
       ++k;
       return arrow::Status::OK();
     };
-    ARROW_ASSIGN_OR_RAISE(labels,
-                          LabelEmbedder::Make(options, schedule_, std::move(seeds),
-                                              run.inputs.nodes->size()));
-    Operator* stages[] = {labels.get()};
-    return run.Replay(settings_, stages, context_);
+    ARROW_ASSIGN_OR_RAISE(auto graphs, run.Graphs(settings_, store, options.windows));
+    ARROW_ASSIGN_OR_RAISE(
+        labels, LabelEmbedder::Make(options, schedule_, std::move(seeds),
+                                    run.inputs.Times(), std::move(graphs)));
+    return labels->Run();
   }
 
   const Settings& settings_;

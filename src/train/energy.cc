@@ -14,9 +14,6 @@
 #include <cmath>
 #include <limits>
 
-#include "coden/embed/schedule_replay.h"
-#include "coden/graph/event_graph.h"
-#include "coden/graph/unobserved.h"
 #include "coden/pipeline/committed_run.h"
 #include "coden/report/printable.h"
 
@@ -27,72 +24,48 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr NodeId kNodesPerTask = 1024;  // the sum's rounding follows from it
 
-class EnergyMeter : public Operator {
+class EnergyMeter {
  public:
-  EnergyMeter(const Settings& settings, const TrainingInput& input,
-              std::vector<std::int64_t> row_of, const VectorsAt& vectors)
-      : input_(input),
-        row_of_(std::move(row_of)),
-        vectors_(vectors),
-        replay_(input.snapshots),
-        graph_(settings.graph),
-        energies_(static_cast<std::size_t>(input.data.num_predictions()),
-                  Energy{kNaN, kNaN, 0}) {
-    graph_.Grow(static_cast<NodeId>(row_of_.size()));
-  }
+  EnergyMeter(const TrainingInput& input, std::vector<std::int64_t> row_of,
+              const VectorsAt& vectors)
+      : input_(input), row_of_(std::move(row_of)), vectors_(vectors) {}
 
-  std::vector<Energy> Take() { return std::move(energies_); }
-
-  std::string_view name() const override { return "energy"; }
-  arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override { return input; }
-  arrow::Status Push(BatchPtr batch, const Emit&) override {
-    return replay_.Push(
-        EventView(*batch),
-        [this](const EdgeEvent& far, const EdgeEvent& near) {
-          graph_.Prefetch(far, near);
-        },
-        [this](const EdgeEvent& event) -> arrow::Status {
-          if (std::max(event.src, event.dst) >= static_cast<NodeId>(row_of_.size()))
-            return InputChanged();
-          return graph_.Apply(event, nobody_);
-        },
-        [this](const SchedulePoint& point) { return Measure(point); });
-  }
-  arrow::Status Finish(const Emit&) override {
-    return replay_.Finish([this](const SchedulePoint& point) { return Measure(point); });
+  // By prediction time.
+  arrow::Result<std::vector<Energy>> Measure(GraphSource& graphs, bool directed,
+                                             const RunContext& context) {
+    const auto& predictions = input_.data.predictions;
+    std::vector<Energy> energies(predictions.size(), Energy{kNaN, kNaN, 0});
+    SnapshotGraph graph(directed);
+    for (const SchedulePoint& point : input_.snapshots) {
+      if (!point.at_prediction) continue;
+      const auto found = std::find_if(
+          predictions.begin(), predictions.end(),
+          [&](const PredictionPoint& one) { return one.prediction == point.prediction; });
+      if (found == predictions.end()) continue;
+      ARROW_RETURN_NOT_OK(context.stop.Poll());
+      const std::int64_t k = found - predictions.begin();
+      ARROW_ASSIGN_OR_RAISE(const std::vector<float> rows, vectors_(k));
+      if (rows.empty()) continue;
+      ARROW_RETURN_NOT_OK(graphs.AdvanceTo(point.snapshot, graph));
+      graph.Settle();
+      const auto width = static_cast<std::int64_t>(rows.size()) / input_.data.num_nodes;
+      energies[k] = DirichletEnergy(graph, row_of_, rows, width);
+      context.progress->Advance(k + 1);
+    }
+    return energies;
   }
 
  private:
-  arrow::Status Measure(const SchedulePoint& point) {
-    if (!point.at_prediction) return arrow::Status::OK();
-    graph_.ExpireUntil(point.time, nobody_);
-    const auto& predictions = input_.data.predictions;
-    const auto found = std::find_if(
-        predictions.begin(), predictions.end(),
-        [&](const PredictionPoint& one) { return one.prediction == point.prediction; });
-    if (found == predictions.end()) return arrow::Status::OK();
-    const std::int64_t k = found - predictions.begin();
-    ARROW_ASSIGN_OR_RAISE(const std::vector<float> rows, vectors_(k));
-    if (rows.empty()) return arrow::Status::OK();
-    const auto width = static_cast<std::int64_t>(rows.size()) / input_.data.num_nodes;
-    energies_[k] = DirichletEnergy(graph_.graph(), row_of_, rows, width);
-    return arrow::Status::OK();
-  }
-
   const TrainingInput& input_;
   std::vector<std::int64_t> row_of_;
   const VectorsAt& vectors_;
-  ScheduleReplay replay_;
-  EventGraph graph_;
-  Unobserved nobody_;
-  std::vector<Energy> energies_;
 };
 
 }  // namespace
 
 double Energy::relative() const { return squares > 0.0 ? energy / squares : kNaN; }
 
-Energy DirichletEnergy(const DynamicGraph& graph, std::span<const std::int64_t> row_of,
+Energy DirichletEnergy(const SnapshotGraph& graph, std::span<const std::int64_t> row_of,
                        std::span<const float> rows, std::int64_t width) {
   const auto scale = [&](NodeId node) {
     return 1.0 / std::sqrt(1.0 + static_cast<double>(graph.out_degree(node)));
@@ -155,14 +128,14 @@ arrow::Result<std::vector<Energy>> MeasureEnergy(const Settings& settings,
   for (std::size_t row = 0; row < nodes.size(); ++row) {
     if (nodes[row] != kNoNode) row_of[nodes[row]] = static_cast<std::int64_t>(row);
   }
-  EnergyMeter meter(settings, input, std::move(row_of), vectors);
-  std::int64_t num_events = 0;
-  for (const LogSegment& segment : run.progress.log) num_events += segment.num_events;
-  context.progress->Begin("energy", "rows", num_events);
-  Operator* stages[] = {&meter};
-  ARROW_RETURN_NOT_OK(run.Replay(settings, stages, context));
+  ARROW_ASSIGN_OR_RAISE(const auto graphs,
+                        run.Graphs(settings, store, {settings.graph.window}));
+  EnergyMeter meter(input, std::move(row_of), vectors);
+  context.progress->Begin("energy", "prediction times", input.data.num_predictions());
+  ARROW_ASSIGN_OR_RAISE(
+      auto energies, meter.Measure(*graphs.front(), settings.graph.directed, context));
   context.progress->End(CountOf(input.data.num_predictions(), "prediction times"));
-  return meter.Take();
+  return energies;
 }
 
 }  // namespace coden

@@ -7,7 +7,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/dynamic_graph.h"
+#include "coden/graph/snapshot_graph.h"
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/settings.h"
 #include "coden/store/run_store.h"
@@ -27,7 +27,7 @@ struct Energy {
 /// Return 1/2 sum over arcs (i, j) of ||m_i / sqrt(1 + d_i) - m_j / sqrt(1 + d_j)||^2.
 /// `row_of` gives the row of a node in `rows`, [any, width], or -1. The result does not
 /// depend on the threads.
-Energy DirichletEnergy(const DynamicGraph& graph, std::span<const std::int64_t> row_of,
+Energy DirichletEnergy(const SnapshotGraph& graph, std::span<const std::int64_t> row_of,
                        std::span<const float> rows, std::int64_t width);
 
 /// The vectors [nodes, channels] of the training data at a prediction time; empty: none.

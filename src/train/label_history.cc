@@ -73,6 +73,7 @@ arrow::Result<std::shared_ptr<const NodeHistory>> MakeLabelHistory(
           input.needs.held_snapshots, ScratchFolder(store)));
   std::unique_ptr<LabelEmbedder> labels;
   std::vector<float> rows;
+  std::int64_t num_taken = 0;
   options.after_snapshot = [&](const SchedulePoint&) {
     rows.resize(nodes.size() * static_cast<std::size_t>(labels->width()));
     labels->CopyRows(nodes, rows.data());
@@ -81,16 +82,16 @@ arrow::Result<std::shared_ptr<const NodeHistory>> MakeLabelHistory(
       ReadLabelRow({rows.data() + i * width, width}, data.num_classes,
                    history->Row(static_cast<std::int64_t>(i)));
     }
+    context.progress->Advance(++num_taken);
     return history->EndSnapshot();
   };
-  ARROW_ASSIGN_OR_RAISE(labels, LabelEmbedder::Make(options, input.snapshots,
-                                                    LabelSeeds(input.facts, nodes, folds),
-                                                    run.inputs.nodes->size()));
-  std::int64_t num_events = 0;
-  for (const LogSegment& segment : run.progress.log) num_events += segment.num_events;
-  context.progress->Begin("label columns", "rows", num_events);
-  Operator* stages[] = {labels.get()};
-  ARROW_RETURN_NOT_OK(run.Replay(settings, stages, context));
+  ARROW_ASSIGN_OR_RAISE(auto graphs, run.Graphs(settings, store, options.windows));
+  ARROW_ASSIGN_OR_RAISE(
+      labels, LabelEmbedder::Make(options, input.snapshots,
+                                  LabelSeeds(input.facts, nodes, folds),
+                                  run.inputs.Times(), std::move(graphs)));
+  context.progress->Begin("label columns", "snapshots", data.num_snapshots);
+  ARROW_RETURN_NOT_OK(labels->Run());
   context.progress->End(
       CountOf(data.num_snapshots, "snapshots of ") +
       CountOf(static_cast<std::int64_t>(options.windows.size() * options.alphas.size()) *

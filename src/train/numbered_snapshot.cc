@@ -2,24 +2,9 @@
 
 #include <utility>
 
-#include <arrow/table.h>
-
 #include "coden/pipeline/error.h"
-#include "coden/store/parquet_file.h"
-#include "coden/store/run_layout.h"
 
 namespace coden {
-
-arrow::Result<std::unique_ptr<NodeIdMap>> ReadNodeIds(const RunStore& store) {
-  ARROW_ASSIGN_OR_RAISE(const auto table,
-                        ReadParquetFile(store, RunLayout::kNodes, {"node"}));
-  const auto ids = table->column(0);
-  ARROW_ASSIGN_OR_RAISE(auto nodes, NodeIdMap::Make(ids->type()));
-  std::vector<NodeId> numbers;
-  for (const auto& chunk : ids->chunks())
-    ARROW_RETURN_NOT_OK(nodes->Encode(*chunk, &numbers));
-  return nodes;
-}
 
 arrow::Result<NumberedSnapshot> NumberedSnapshot::Make(SnapshotRows rows,
                                                        const NodeIdMap& nodes,

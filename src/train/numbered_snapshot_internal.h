@@ -12,9 +12,6 @@
 
 namespace coden {
 
-/// The nodes of a run with the numbers they have, and nothing else of its state.
-arrow::Result<std::unique_ptr<NodeIdMap>> ReadNodeIds(const RunStore& store);
-
 /// A snapshot as the run numbers its nodes.
 struct NumberedSnapshot {
   SnapshotRows rows;

@@ -12,6 +12,7 @@
 #include "coden/report/printable.h"
 #include "coden/snapshot/snapshot_rows.h"
 #include "coden/state/saved_labels.h"
+#include "coden/state/saved_nodes.h"
 #include "coden/store/run_layout.h"
 #include "train/current_features_internal.h"
 #include "train/embedding_row_internal.h"
@@ -94,8 +95,8 @@ class PredictStage {
       ARROW_ASSIGN_OR_RAISE(run_, CommittedRun::Open(settings_, store_));
       nodes_ = run_.inputs.nodes.get();
     } else {
-      ARROW_ASSIGN_OR_RAISE(own_nodes_, ReadNodeIds(store_));
-      nodes_ = own_nodes_.get();
+      ARROW_ASSIGN_OR_RAISE(own_nodes_, coden::OpenNodes(store_));
+      nodes_ = own_nodes_.ids.get();
     }
     if (config().features > 0) {
       ARROW_ASSIGN_OR_RAISE(features_, CurrentFeatures::Make(run_.inputs, plan_.model));
@@ -132,7 +133,7 @@ class PredictStage {
     return arrow::Status::OK();
   }
 
-  // The labels travel along with the log, and have to be there before a snapshot is read.
+  // The labels travel first, and have to be there before a snapshot is read.
   arrow::Status FollowLabels() {
     LabelEmbedderOptions options =
         LabelColumns(settings_, config().num_classes(), context_);
@@ -140,23 +141,20 @@ class PredictStage {
     options.after_snapshot = [this](const SchedulePoint& point) {
       return TakeSnapshot(point);
     };
-    ARROW_ASSIGN_OR_RAISE(labels_, LabelEmbedder::Make(options, plan_.chosen,
-                                                       std::move(seeds), nodes_->size()));
-    std::int64_t num_events = 0;
+    ARROW_ASSIGN_OR_RAISE(auto graphs, run_.Graphs(settings_, store_, options.windows));
+    ARROW_ASSIGN_OR_RAISE(
+        labels_, LabelEmbedder::Make(options, plan_.chosen, std::move(seeds),
+                                     run_.inputs.Times(), std::move(graphs)));
     if (plan_.num_done > 0) {
       ARROW_RETURN_NOT_OK(LoadLabelState(store_, *labels_));
-      if (labels_->replay().num_snapshots() != plan_.num_done) {
+      if (labels_->num_snapshots() != plan_.num_done) {
         return CorruptionError("'", store_.Show(RunLayout::kLabelProgress),
                                "' stands at another snapshot than the model; predict "
                                "again with `coden predict --force`");
       }
-      num_events = labels_->replay().last()->events;
     }
     shared_seconds_ += watch_.Lap();
-    Operator* stages[] = {labels_.get()};
-    // Its progress counts rows, ours counts snapshots.
-    SilentProgress silent;
-    return run_.Replay(settings_, stages, {&silent, context_.stop}, num_events);
+    return labels_->Run();
   }
 
   arrow::Status TakeSnapshot(const SchedulePoint& point) {
@@ -345,7 +343,7 @@ class PredictStage {
   const RunContext& context_;
   ForecastPlan plan_;
   CommittedRun run_;
-  std::unique_ptr<NodeIdMap> own_nodes_;
+  SavedNodes own_nodes_;
   const NodeIdMap* nodes_ = nullptr;  // those of run_, or own_nodes_
   SnapshotReader reader_;
   std::unique_ptr<CurrentFeatures> features_;

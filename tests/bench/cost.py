@@ -8,7 +8,6 @@ written through system calls stand beside what was planned. Wants a quiet machin
 """
 
 import argparse
-import dataclasses
 import json
 import os
 import pathlib
@@ -17,44 +16,17 @@ import shutil
 import subprocess
 import time
 
+import taken
+from taken import MEGABYTE
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("CODEN_PROGRAM", ROOT / "build" / "coden"))
-MEGABYTE = 1000 * 1000
 # Rows for every node: dense enough that edges, not nodes, are most of the work.
 ROWS_PER_NODE = 14
 
 
-@dataclasses.dataclass
-class Taken:
-    seconds: float
-    memory_mb: float
-    read_mb: float
-    write_mb: float
-
-
 def run(*arguments):
-    """Run the program and say what it took."""
-    start = time.monotonic()
-    process = subprocess.Popen(
-        [PROGRAM, *map(str, arguments), "--quiet"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    # What the kernel has counted is there until the process is waited for.
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    seconds = time.monotonic() - start
-    counted = dict(
-        line.split(": ")
-        for line in pathlib.Path(f"/proc/{process.pid}/io").read_text().split("\n")[:-1]
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0, process.stderr.read().decode()
-    return Taken(
-        seconds,
-        usage.ru_maxrss * 1024 / MEGABYTE,
-        int(counted["rchar"]) / MEGABYTE,
-        int(counted["wchar"]) / MEGABYTE,
-    )
+    return taken.run(PROGRAM, *arguments)
 
 
 def plan(flags, slices):
@@ -64,12 +36,12 @@ def plan(flags, slices):
     return tables["slices"], {row["step"]: row for row in tables["costs"]}
 
 
-def compare(size, step, planned, taken):
+def compare(size, step, planned, found_by_run):
     parts = [f"{size:24} {step:10}"]
     for name in ("seconds", "memory", "read", "write"):
         is_time = name == "seconds"
         expected = planned[name] if is_time else planned[f"{name}_bytes"] / MEGABYTE
-        found = getattr(taken, name if is_time else f"{name}_mb")
+        found = getattr(found_by_run, name if is_time else f"{name}_mb")
         ratio = found / expected if expected else float("nan")
         parts.append(f"{expected:10.1f} {found:10.1f} {ratio:6.2f}")
     print(" ".join(parts), flush=True)
@@ -92,8 +64,8 @@ def measure(folder, scale, columns, slices, epsilon, threads):
     parts, steps = plan(flags, slices)
     compare(size, "schedule", steps["schedule"], scheduled)
     for part in parts:
-        taken = run("embed", *flags, "--embed.columns", part["columns"])
-        compare(size, part["columns"], part, taken)
+        embedded = run("embed", *flags, "--embed.columns", part["columns"])
+        compare(size, part["columns"], part, embedded)
     compare(size, "commit", steps["commit"], run("commit", *flags))
     shutil.rmtree(target)
     shutil.rmtree(data)

@@ -11,6 +11,8 @@
 
 #include <memory>
 
+#include "coden/graph/event_graph.h"
+#include "coden/graph/unobserved.h"
 #include "pipeline/random_internal.h"
 
 namespace coden {
@@ -22,12 +24,14 @@ constexpr int kNumColumns = 32;
 
 // A graph with its engine, filled and not yet solved.
 struct Bench {
-  EventGraph graph{GraphOptions{}};
-  NeighbourhoodChanges changes;
+  BasicEventGraph<DegreeGraph> events{GraphOptions{}};
+  NetChanges changes;
+  SnapshotGraph graph{/*directed=*/false};
   EmbeddingEngine engine{EmbedOptions{}, kNumColumns};
   Random random{/*seed=*/1, /*stream=*/0, /*row=*/0};
 
   Bench() {
+    events.RecordTo(&changes);
     graph.Grow(kNumNodes);
     engine.Grow(kNumNodes);
     std::vector<float> vector(kNumColumns);
@@ -38,18 +42,20 @@ struct Bench {
     Toggle(kNumEdges);
   }
 
+  // Neither a toggle nor the changes that it amounts to can fail.
   void Toggle(int count) {
+    Unobserved nobody;
     for (int i = 0; i < count; ++i) {
       const auto src = static_cast<NodeId>(random.Below(kNumNodes));
       const auto dst = static_cast<NodeId>(random.Below(kNumNodes));
-      // A toggle cannot fail.
-      static_cast<void>(graph.Apply({src, dst, /*time=*/0, EventKind::kToggle}, changes));
+      ARROW_UNUSED(events.Apply({src, dst, /*time=*/0, EventKind::kToggle}, nobody));
     }
+    ARROW_UNUSED(graph.Apply(changes.Take()));
   }
 
   SolveWork Update() {
-    const SolveWork work = engine.Update(graph.graph(), changes);
-    changes.Clear();
+    const SolveWork work = engine.Update(graph);
+    graph.Settle();
     return work;
   }
 

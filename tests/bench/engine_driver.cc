@@ -11,7 +11,8 @@
 //     snapshot           write the features as a snapshot, by the stage that does so
 //     spin               whether two threads get two cores; takes no scenario
 //
-// Charged is what a user pays for an update: applying the events and solving. Features
+// Charged is what a user pays for an update: resolving the events into net changes,
+// applying these and solving. Features
 // are handed over before the clock starts, as they are for every peer. With --out, the
 // embeddings after the start and after the last step go to PREFIX.start and PREFIX.last
 // as raw float32, so that the caller can verify them.
@@ -24,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
 #include <arrow/array.h>
@@ -34,8 +36,10 @@
 #include "bench/gather_internal.h"
 #include "bench/scenario_internal.h"
 #include "bench/stopwatch_internal.h"
+#include "coden/embed/embedder.h"
 #include "coden/embed/embedding_engine.h"
 #include "coden/graph/event_graph.h"
+#include "coden/graph/unobserved.h"
 #include "coden/snapshot/snapshot_writer.h"
 #include "coden/store/run_layout.h"
 #include "coden/store/run_store.h"
@@ -82,7 +86,7 @@ arrow::Result<Arguments> Parse(std::span<char*> words) {
   return arguments;
 }
 
-// As the embedder does.
+// As the first pass over a log does.
 constexpr std::int64_t kRowsAhead = 16;
 
 // A full block of float columns: what a sweep fetches for one arc.
@@ -106,13 +110,34 @@ arrow::Status SaveRows(const EmbeddingEngine& engine, const std::string& path) {
 class Replay {
  public:
   Replay(const Scenario& scenario, const Arguments& arguments)
-      : scenario_(scenario), arguments_(arguments), graph_(Options(scenario)) {
+      : scenario_(scenario),
+        arguments_(arguments),
+        arrivals_(std::make_shared<std::vector<std::int32_t>>(scenario.Arrivals())),
+        events_({.directed = scenario.directed}),
+        graph_(scenario.directed) {
+    events_.RecordTo(&changes_);
     graph_.Grow(static_cast<NodeId>(scenario.num_nodes));
   }
 
-  const DynamicGraph& graph() const { return graph_.graph(); }
-  const NeighbourhoodChanges& changes() const { return changes_; }
+  const SnapshotGraph& graph() const { return graph_; }
   const EmbeddingEngine& engine() const { return *engine_; }
+
+  /// Nodes with an arc, in the order in which an engine that has just started keeps their
+  /// rows.
+  std::vector<NodeId> NodesByRow() const {
+    std::vector<bool> connected(graph_.num_nodes(), false);
+    std::vector<NodeId> nodes;
+    const auto connect = [&](NodeId node) {
+      if (!connected[node]) nodes.push_back(node);
+      connected[node] = true;
+    };
+    for (NodeId node = 0; node < graph_.num_nodes(); ++node) {
+      if (graph_.out_degree(node) > 0) connect(node);
+      for (const NodeId neighbour : graph_.out_neighbours(node)) connect(neighbour);
+    }
+    std::ranges::sort(nodes, {}, [&](NodeId node) { return (*arrivals_)[node]; });
+    return nodes;
+  }
 
   /// Put a new engine in place that has the features and has solved nothing.
   arrow::Status StartEngine() {
@@ -121,6 +146,7 @@ class Replay {
     options.epsilon = arguments_.epsilon;
     engine_ = std::make_unique<EmbeddingEngine>(options, scenario_.num_columns);
     engine_->Grow(static_cast<NodeId>(scenario_.num_nodes));
+    engine_->SetArrivals(arrivals_);
     return scenario_.ForEachFeature([this](NodeId node, std::span<const float> row) {
       engine_->SetFeatures(node, row);
     });
@@ -129,43 +155,36 @@ class Replay {
   arrow::Result<Cost> Apply(std::int64_t begin, std::int64_t end) {
     const Stopwatch watch;
     for (std::int64_t index = begin; index < end; ++index) {
-      if (index + 2 * kRowsAhead < end) {
-        graph_.Prefetch(scenario_.edge(index + 2 * kRowsAhead),
-                        scenario_.edge(index + kRowsAhead));
-      }
-      ARROW_RETURN_NOT_OK(graph_.Apply(scenario_.edge(index), changes_));
+      if (index + kRowsAhead < end) events_.Prefetch(scenario_.edge(index + kRowsAhead));
+      ARROW_RETURN_NOT_OK(events_.Apply(scenario_.edge(index), nobody_));
     }
+    ARROW_RETURN_NOT_OK(graph_.Apply(changes_.Take()));
     return watch.Elapsed();
   }
 
-  /// Forget what changed and claim that every arc is new, as it is to a new engine.
-  void ClaimAllNew() {
-    changes_.Clear();
-    DynamicGraph empty;
-    empty.Grow(graph().num_nodes());
-    for (NodeId node = 0; node < empty.num_nodes(); ++node) {
-      changes_.BeforeChange(empty, node);
-    }
+  /// Build the graph again, so that every arc is a change, as it is to a new engine.
+  arrow::Status BuildAgain() {
+    const NodeId num_nodes = graph_.num_nodes();
+    graph_ = SnapshotGraph(scenario_.directed);
+    graph_.Grow(num_nodes);
+    return graph_.Apply(events_.graph().Edges(scenario_.directed));
   }
 
   Cost Update(SolveWork* work) {
     const Stopwatch watch;
-    *work = engine_->Update(graph(), changes_);
-    changes_.Clear();
+    *work = engine_->Update(graph_);
+    graph_.Settle();
     return watch.Elapsed();
   }
 
  private:
-  static GraphOptions Options(const Scenario& scenario) {
-    GraphOptions options;
-    options.directed = scenario.directed;
-    return options;
-  }
-
   const Scenario& scenario_;
   const Arguments& arguments_;
-  EventGraph graph_;
-  NeighbourhoodChanges changes_;
+  std::shared_ptr<const std::vector<std::int32_t>> arrivals_;
+  Unobserved nobody_;
+  BasicEventGraph<DegreeGraph> events_;
+  NetChanges changes_;
+  SnapshotGraph graph_;
   std::unique_ptr<EmbeddingEngine> engine_;
 };
 
@@ -194,7 +213,7 @@ arrow::Result<Json> Solve(const Scenario& scenario, const Arguments& arguments) 
     ARROW_ASSIGN_OR_RAISE(const Cost apply, replay.Apply(begin, ends[step]));
     if (arguments.mode == "resolve") {
       ARROW_RETURN_NOT_OK(replay.StartEngine());
-      replay.ClaimAllNew();
+      ARROW_RETURN_NOT_OK(replay.BuildAgain());
     }
     SolveWork work;
     const Cost update = replay.Update(&work);
@@ -233,7 +252,7 @@ arrow::Result<Json> Gather(const Scenario& scenario, const Arguments& arguments)
   ARROW_RETURN_NOT_OK(replay.Apply(0, scenario.step_ends.back()).status());
   Json sizes = Json::object();
   for (const auto& [line_bytes, result] :
-       GatherBandwidth(replay.graph(), replay.changes())) {
+       GatherBandwidth(replay.graph(), replay.NodesByRow())) {
     sizes[std::to_string(line_bytes)] = {{"seconds", result.seconds},
                                          {"lines", result.lines},
                                          {"checksum", result.checksum}};
@@ -243,9 +262,9 @@ arrow::Result<Json> Gather(const Scenario& scenario, const Arguments& arguments)
 
 // The features as the rows that `embed` would emit for one snapshot.
 arrow::Result<BatchPtr> SnapshotRows(const Scenario& scenario) {
-  const auto element = arrow::field("element", arrow::float32(), /*nullable=*/false);
+  const SchemaPtr schema = Embedder::OutputSchema();
   std::vector<float> values;
-  std::vector<std::int64_t> nodes;
+  std::vector<NodeId> nodes;
   std::vector<std::int32_t> offsets = {0};
   ARROW_RETURN_NOT_OK(
       scenario.ForEachFeature([&](NodeId node, std::span<const float> row) {
@@ -258,18 +277,14 @@ arrow::Result<BatchPtr> SnapshotRows(const Scenario& scenario) {
   auto numbers = std::make_shared<arrow::FloatArray>(
       num_values, arrow::Buffer::FromVector(std::move(values)));
   auto embeddings = std::make_shared<arrow::ListArray>(
-      arrow::list(element), count, arrow::Buffer::FromVector(std::move(offsets)),
-      numbers);
+      schema->GetFieldByName("embedding")->type(), count,
+      arrow::Buffer::FromVector(std::move(offsets)), numbers);
   auto snapshots = std::make_shared<arrow::Int32Array>(
       count, arrow::Buffer::FromVector(std::vector<std::int32_t>(count, 0)));
-  auto ids = std::make_shared<arrow::Int64Array>(
+  auto node_numbers = std::make_shared<arrow::Int32Array>(
       count, arrow::Buffer::FromVector(std::move(nodes)));
   return arrow::RecordBatch::Make(
-      arrow::schema(
-          {arrow::field("snapshot", arrow::int32(), /*nullable=*/false),
-           arrow::field("node", arrow::int64(), /*nullable=*/false),
-           arrow::field("embedding", arrow::list(element), /*nullable=*/false)}),
-      count, arrow::ArrayVector{snapshots, ids, embeddings});
+      schema, count, arrow::ArrayVector{snapshots, node_numbers, embeddings});
 }
 
 // Write a snapshot below the folder --out, a few times: the first call of a process also
@@ -280,8 +295,12 @@ arrow::Result<Json> Snapshot(const Scenario& scenario, const Arguments& argument
   ARROW_ASSIGN_OR_RAISE(const auto store, RunStore::Open(arguments.out));
   ARROW_RETURN_NOT_OK(store->Prepare());
   ARROW_ASSIGN_OR_RAISE(const auto nodes, NodeIdMap::Make(arrow::int64()));
+  std::vector<std::int64_t> ids(rows->num_rows());
+  std::iota(ids.begin(), ids.end(), 0);
   std::vector<NodeId> numbers;
-  ARROW_RETURN_NOT_OK(nodes->Encode(*rows->column(1), &numbers));
+  ARROW_RETURN_NOT_OK(nodes->Encode(
+      arrow::Int64Array(rows->num_rows(), arrow::Buffer::FromVector(std::move(ids))),
+      &numbers));
   const Schedule schedule(1);
   const Emit nothing = [](const BatchPtr&) { return arrow::Status::OK(); };
   Cost least;
@@ -289,6 +308,7 @@ arrow::Result<Json> Snapshot(const Scenario& scenario, const Arguments& argument
     const Stopwatch watch;
     SnapshotWriter writer(SnapshotOptions{}, *store, schedule, *nodes,
                           scenario.num_columns, SnapshotProvenance{}, /*num_done=*/0,
+                          {rows->num_rows()},
                           [](const WrittenSnapshot&) { return arrow::Status::OK(); });
     ARROW_RETURN_NOT_OK(writer.Bind(rows->schema()).status());
     ARROW_RETURN_NOT_OK(writer.Push(rows, nothing));

@@ -16,8 +16,7 @@
 #include <vector>
 
 #include "bench/stopwatch_internal.h"
-#include "coden/embed/neighbourhood_changes.h"
-#include "coden/graph/dynamic_graph.h"
+#include "coden/graph/snapshot_graph.h"
 #include "embed/row_order_internal.h"
 
 namespace coden {
@@ -85,18 +84,12 @@ GatherResult GatherLines(NodeId num_nodes, std::span<const NodeId> targets) {
 }
 
 /// By size of a line in bytes: 64 and 128, the sizes that a sweep may use. Lines lie in
-/// the order in which the engine keeps the rows of such a graph.
-inline std::map<int, GatherResult> GatherBandwidth(const DynamicGraph& graph,
-                                                   const NeighbourhoodChanges& changes) {
+/// the order of `nodes`, which are those of the graph that have an arc.
+inline std::map<int, GatherResult> GatherBandwidth(const SnapshotGraph& graph,
+                                                   std::span<const NodeId> nodes) {
   RowOrder order;
   order.Grow(graph.num_nodes());
-  const auto connect = [&](NodeId node) {
-    if (!order.connected(node)) order.Connect(node);
-  };
-  for (const auto& change : changes.changes()) {
-    connect(change.node);
-    for (const NodeId node : graph.out_neighbours(change.node)) connect(node);
-  }
+  for (const NodeId node : nodes) order.Connect(node);
   std::vector<NodeId> targets;
   targets.reserve(graph.num_arcs());
   for (Row row = 0; row < order.num_connected(); ++row) {

@@ -39,6 +39,15 @@ struct Scenario {
     return {ends[2 * index], ends[2 * index + 1], /*time=*/0, kind};
   }
 
+  /// By node, its place in the order of first edges; -1 where it has none.
+  std::vector<std::int32_t> Arrivals() const {
+    std::vector<std::int32_t> arrivals(num_nodes, -1);
+    std::int32_t arrived = 0;
+    for (const NodeId node : ends)
+      if (arrivals[node] < 0) arrivals[node] = arrived++;
+    return arrivals;
+  }
+
   static arrow::Result<Scenario> Read(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::int64_t header[8] = {};

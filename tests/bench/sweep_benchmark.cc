@@ -6,6 +6,10 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include "embed/column_block_internal.h"
 #include "embed/sweep_kernels_internal.h"
 #include "pipeline/random_internal.h"
@@ -20,7 +24,7 @@ constexpr int kSettlingSweeps = 120;
 // A random undirected graph, its plan, and a block of columns.
 template <typename T, int kWidth>
 struct Bench {
-  DynamicGraph graph;
+  SnapshotGraph graph{/*directed=*/false};
   RowOrder order;
   SweepPlan plan;
   ColumnBlock block{Columns(),
@@ -31,13 +35,15 @@ struct Bench {
     graph.Grow(kNumNodes);
     order.Grow(kNumNodes);
     block.Grow(kNumNodes);
+    std::set<EdgeChange> edges;
     for (int i = 0; i < kNumEdges; ++i) {
       const auto src = static_cast<NodeId>(random.Below(kNumNodes));
       const auto dst = static_cast<NodeId>(random.Below(kNumNodes));
-      if (src == dst || graph.HasArc(src, dst)) continue;
-      graph.InsertArc(src, dst);
-      graph.InsertArc(dst, src);
+      if (src != dst)
+        edges.emplace(std::min(src, dst), std::max(src, dst), /*present=*/true);
     }
+    // New edges of an empty graph cannot fail.
+    ARROW_UNUSED(graph.Apply(std::vector<EdgeChange>(edges.begin(), edges.end())));
     std::vector<std::int32_t> degrees(kNumNodes);
     for (NodeId node = 0; node < kNumNodes; ++node) {
       order.Connect(node);

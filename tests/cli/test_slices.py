@@ -112,3 +112,18 @@ def test_a_log_that_is_elsewhere_can_be_planned(coden):
     refused = coden("plan", "--slices", 8, *size)
     assert refused.code == 2 and "takes all of" in refused.error
     assert coden("plan", "--slices", "none").code == 2
+
+
+def test_a_slice_needs_no_log(coden, flags, whole, tmp_path):
+    """The schedule leaves the history; slices, and whoever makes them, never see the log."""
+    run = tmp_path / "run"
+    flags = [*flags, "--run.directory", run]
+    assert coden("schedule", *flags).code == 0
+    elsewhere = [
+        tmp_path / "gone.parquet" if str(f).endswith("edges.parquet") else f for f in flags
+    ]
+    for part in ("0:16", "16:32"):
+        sliced = coden("embed", *elsewhere, "--embed.columns", part)
+        assert sliced.code == 0, sliced.stderr
+    assert coden("commit", *flags).code == 0
+    assert data_hashes(run) == whole

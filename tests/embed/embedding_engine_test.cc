@@ -13,11 +13,13 @@
 #include <string>
 
 #include "support/dense_ppr.h"
+#include "support/event_fed_graph.h"
 
 namespace coden {
 namespace {
 
 using test::ArcSet;
+using test::EventFedGraph;
 using test::ExactEmbedding;
 using test::Matrix;
 using test::PowerOf;
@@ -70,8 +72,8 @@ class Twin {
     if (batch % 5 == 0) {
       SetFeatures(static_cast<NodeId>(random_() % kNumNodes));
     }
-    engine_.Update(graph_.graph(), changes_);
-    changes_.Clear();
+    engine_.Update(graph_.Follow());
+    graph_.Settle();
   }
 
   void CheckBound() const {
@@ -98,7 +100,7 @@ class Twin {
     if (case_.events == EventMode::kSigned) {
       kind = present ? EventKind::kDelete : EventKind::kInsert;
     }
-    ASSERT_TRUE(graph_.Apply({src, dst, /*time=*/0, kind}, changes_).ok());
+    ASSERT_TRUE(graph_.Apply({src, dst, /*time=*/0, kind}).ok());
     const bool add = case_.events == EventMode::kInsert || !present;
     for (int direction = 0; direction < (case_.directed ? 1 : 2); ++direction) {
       if (add) {
@@ -124,8 +126,8 @@ class Twin {
                           toggle ? EventKind::kToggle : EventKind::kDelete};
     const EdgeEvent insert{src, new_dst, 0,
                            toggle ? EventKind::kToggle : EventKind::kInsert};
-    ASSERT_TRUE(graph_.Apply(erase, changes_).ok());
-    ASSERT_TRUE(graph_.Apply(insert, changes_).ok());
+    ASSERT_TRUE(graph_.Apply(erase).ok());
+    ASSERT_TRUE(graph_.Apply(insert).ok());
     arcs_.erase({src, old_dst});
     arcs_.insert({src, new_dst});
     if (!case_.directed) {
@@ -136,8 +138,7 @@ class Twin {
 
   Case case_;
   std::mt19937 random_;
-  EventGraph graph_;
-  NeighbourhoodChanges changes_;
+  EventFedGraph graph_;
   EmbeddingEngine engine_;
   ArcSet arcs_;
   Matrix features_;
@@ -198,8 +199,7 @@ Embedded EmbedColumns(int begin, int end, double epsilon, bool directed) {
                           .propagation = Propagation::kMass,
                           .columns = std::nullopt},
                          end - begin);
-  EventGraph graph({.events = EventMode::kToggle, .directed = directed});
-  NeighbourhoodChanges changes;
+  EventFedGraph graph({.events = EventMode::kToggle, .directed = directed});
   engine.Grow(kGraphNodes);
   graph.Grow(kGraphNodes);
   const auto set_features = [&](NodeId node) {
@@ -216,11 +216,11 @@ Embedded EmbedColumns(int begin, int end, double epsilon, bool directed) {
     for (int i = 0; i < toggles; ++i) {
       const auto src = static_cast<NodeId>(random() % kGraphNodes);
       const auto dst = static_cast<NodeId>(random() % kGraphNodes);
-      EXPECT_TRUE(graph.Apply({src, dst, 0, EventKind::kToggle}, changes).ok());
+      EXPECT_TRUE(graph.Apply({src, dst, 0, EventKind::kToggle}).ok());
     }
     if (toggles == 5) set_features(7);
-    embedded.work.Add(engine.Update(graph.graph(), changes));
-    changes.Clear();
+    embedded.work.Add(engine.Update(graph.Follow()));
+    graph.Settle();
     EXPECT_LE(engine.ErrorBound(), kGraphNodes * epsilon);
   }
   for (int column = 0; column < end - begin; ++column) {
@@ -279,20 +279,19 @@ TEST(EmbeddingEngine, ColumnsThatFloatCannotHoldAreKeptInDouble) {
 
 TEST(EmbeddingEngine, AuditFindsAWrongBound) {
   EmbeddingEngine engine(EmbedOptions{}, /*num_columns=*/1);
-  EventGraph graph({});
-  NeighbourhoodChanges changes;
+  EventFedGraph graph({});
   engine.Grow(3);
   graph.Grow(3);
   const float one[] = {1.0f};
   for (NodeId node = 0; node < 3; ++node) engine.SetFeatures(node, one);
-  ASSERT_TRUE(graph.Apply({0, 1, 0, EventKind::kInsert}, changes).ok());
-  ASSERT_TRUE(graph.Apply({1, 2, 0, EventKind::kInsert}, changes).ok());
-  engine.Update(graph.graph(), changes);
-  changes.Clear();
+  ASSERT_TRUE(graph.Apply({0, 1, 0, EventKind::kInsert}).ok());
+  ASSERT_TRUE(graph.Apply({1, 2, 0, EventKind::kInsert}).ok());
+  engine.Update(graph.Follow());
+  graph.Settle();
   EXPECT_LE(engine.Audit(graph.graph()), 1.0);
   // A change that the engine is not told of.
-  ASSERT_TRUE(graph.Apply({0, 2, 0, EventKind::kInsert}, changes).ok());
-  EXPECT_GT(engine.Audit(graph.graph()), 1e3);
+  ASSERT_TRUE(graph.Apply({0, 2, 0, EventKind::kInsert}).ok());
+  EXPECT_GT(engine.Audit(graph.Follow()), 1e3);
 }
 
 }  // namespace

@@ -7,12 +7,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <deque>
+#include <memory>
+#include <numeric>
 #include <random>
 
 #include "coden/embed/embedding_engine.h"
-#include "coden/graph/event_graph.h"
+#include "support/event_fed_graph.h"
 
 namespace coden {
 namespace {
@@ -20,6 +24,17 @@ namespace {
 constexpr int kColumns = 6;
 constexpr int kBatches = 20;
 constexpr NodeId kMostNodes = 70;
+
+using Arrivals = std::shared_ptr<const std::vector<std::int32_t>>;
+
+// A random order of arrival. The last nodes have none.
+Arrivals ShuffledArrivals() {
+  std::vector<std::int32_t> arrivals(kMostNodes);
+  std::iota(arrivals.begin(), arrivals.end(), 0);
+  std::shuffle(arrivals.begin(), arrivals.end(), std::mt19937(17));
+  std::fill(arrivals.end() - 5, arrivals.end(), -1);
+  return std::make_shared<const std::vector<std::int32_t>>(std::move(arrivals));
+}
 
 struct Scenario {
   bool directed;
@@ -79,7 +94,10 @@ class Replay {
                  .epsilon = scenario.epsilon,
                  .propagation = scenario.propagation,
                  .columns = std::nullopt},
-                num_columns, scenario.solver) {}
+                num_columns, scenario.solver) {
+    static const Arrivals arrivals = ShuffledArrivals();
+    engine_.SetArrivals(arrivals);
+  }
 
   // What `other` is, put together from what it gives away. The new engine has
   // `more_nodes` more, which nobody has seen.
@@ -87,12 +105,11 @@ class Replay {
       : Replay(other.scenario_, first, num_columns) {
     const NodeId num_nodes = other.engine_.num_nodes() + more_nodes;
     Grow(num_nodes);
-    const DynamicGraph& graph = other.graph_.graph();
-    for (NodeId node = 0; node < graph.num_nodes(); ++node) {
-      for (const NodeId neighbour : graph.out_neighbours(node)) {
-        if (scenario_.directed || neighbour >= node) graph_.RestoreEdge(node, neighbour);
-      }
-    }
+    for (const EdgeChange edge : other.graph_.events().graph().Edges(scenario_.directed))
+      EXPECT_TRUE(
+          graph_.Apply({edge.src(), edge.dst(), /*time=*/0, EventKind::kToggle}).ok());
+    graph_.Follow();
+    graph_.Settle();
     for (NodeId node = 0; node < num_nodes; ++node) {
       if (node < static_cast<NodeId>(other.features_.size()))
         SetFeatures(node, other.features_[node]);
@@ -119,11 +136,10 @@ class Replay {
 
   void Apply(const Batch& batch) {
     Grow(batch.num_nodes);
-    for (const EdgeEvent& event : batch.events)
-      ASSERT_TRUE(graph_.Apply(event, changes_).ok());
+    for (const EdgeEvent& event : batch.events) ASSERT_TRUE(graph_.Apply(event).ok());
     for (const auto& [node, vector] : batch.features) SetFeatures(node, vector);
-    engine_.Update(graph_.graph(), changes_, [] { return false; }, batch.num_nodes);
-    changes_.Clear();
+    engine_.Update(graph_.Follow(), [] { return false; }, batch.num_nodes);
+    graph_.Settle();
     if (batch.audit) engine_.Audit(graph_.graph());
   }
 
@@ -151,8 +167,7 @@ class Replay {
 
   Scenario scenario_;
   int first_;
-  EventGraph graph_;
-  NeighbourhoodChanges changes_;
+  test::EventFedGraph graph_;
   EmbeddingEngine engine_;
   std::vector<std::vector<float>> features_;
 };
@@ -168,7 +183,7 @@ class EngineMemoryTest : public ::testing::Test {
     const bool budget_was_used = whole.engine().Memory().pushed > 0.0;
     const int in_double = whole.engine().num_double_columns();
     mixed_ += in_double > 0 && in_double < kColumns;
-    std::vector<Replay> restored;
+    std::deque<Replay> restored;
     if (cut > 0) restored.emplace_back(whole, 0, cut, more_nodes);
     restored.emplace_back(whole, cut, kColumns - cut, more_nodes);
     for (int i = stop - 1; i < kBatches; ++i) {
@@ -230,6 +245,31 @@ TEST_F(EngineMemoryTest, ARestoredEngineIsSavedAsItWas) {
   EXPECT_EQ(after.in_double, before.in_double);
   EXPECT_EQ(restored.engine().ConnectedNodes(), whole.engine().ConnectedNodes());
   EXPECT_EQ(restored.engine().num_double_columns(), whole.engine().num_double_columns());
+}
+
+// Every update gives rows to the nodes that have an arc for the first time, by arrival.
+TEST_F(EngineMemoryTest, NodesConnectInTheOrderInWhichTheyCame) {
+  for (const bool directed : {false, true}) {
+    SCOPED_TRACE(directed);
+    test::EventFedGraph graph({.events = EventMode::kToggle, .directed = directed});
+    EmbeddingEngine engine(EmbedOptions{}, /*num_columns=*/1);
+    graph.Grow(9);
+    engine.Grow(9);
+    // Node 3 has no arrival, and the list ends before nodes 7 and 8.
+    engine.SetArrivals(std::make_shared<const std::vector<std::int32_t>>(
+        std::vector<std::int32_t>{5, 0, 4, -1, 1, 2, 3}));
+    const auto update = [&](const std::vector<std::pair<NodeId, NodeId>>& toggles) {
+      for (const auto& [src, dst] : toggles)
+        ASSERT_TRUE(graph.Apply({src, dst, /*time=*/0, EventKind::kToggle}).ok());
+      engine.Update(graph.Follow());
+      graph.Settle();
+    };
+    // The edge of nodes 1 and 4 is removed again before the update.
+    update({{0, 2}, {8, 6}, {3, 2}, {7, 0}, {1, 4}, {4, 1}, {4, 1}, {1, 4}});
+    EXPECT_EQ(engine.ConnectedNodes(), (std::vector<NodeId>{6, 2, 0, 3, 7, 8}));
+    update({{5, 6}, {1, 6}, {0, 2}});
+    EXPECT_EQ(engine.ConnectedNodes(), (std::vector<NodeId>{6, 2, 0, 3, 7, 8, 1, 5}));
+  }
 }
 
 // A node that has lost its last arc keeps its row, and so its place among the others.

@@ -4,16 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "coden/embed/embedding_engine.h"
+#include "support/event_fed_graph.h"
 
 namespace coden {
 namespace {
 
+using test::EventFedGraph;
+
 // A path of `num_nodes` nodes with features of one column, and its engine.
 struct Path {
-  EventGraph graph{GraphOptions{}};
-  NeighbourhoodChanges changes;
+  EventFedGraph graph{GraphOptions{}};
   EmbeddingEngine engine;
 
   Path(NodeId num_nodes, const EmbedOptions& options) : engine(options, 1) {
@@ -26,11 +29,13 @@ struct Path {
     for (NodeId node = 1; node < num_nodes; ++node) Insert(node - 1, node);
   }
   void Insert(NodeId src, NodeId dst) {
-    EXPECT_TRUE(graph.Apply({src, dst, 0, EventKind::kInsert}, changes).ok());
+    EXPECT_TRUE(graph.Apply({src, dst, 0, EventKind::kInsert}).ok());
   }
-  SolveWork Update(const StopCheck& stopped = [] { return false; }) {
-    const SolveWork work = engine.Update(graph.graph(), changes, stopped);
-    changes.Clear();
+  SolveWork Update(
+      const StopCheck& stopped = [] { return false; },
+      std::optional<std::int64_t> num_present = std::nullopt) {
+    const SolveWork work = engine.Update(graph.Follow(), stopped, num_present);
+    graph.Settle();
     return work;
   }
 };
@@ -66,10 +71,9 @@ TEST(EnginePromises, AnUpdateWithoutChangesDoesNothing) {
 
 TEST(EnginePromises, TheBudgetFollowsTheNodesPresent) {
   Path path(1000, EmbedOptions{});
-  path.engine.Update(path.graph.graph(), path.changes, [] { return false; }, 1000);
-  path.changes.Clear();
+  path.Update([] { return false; }, 1000);
   EXPECT_LE(path.engine.ErrorBound(), 1000 * 1e-7);
-  path.engine.Update(path.graph.graph(), path.changes, [] { return false; }, 500);
+  path.Update([] { return false; }, 500);
   EXPECT_LE(path.engine.ErrorBound(), 500 * 1e-7);
 }
 
@@ -79,15 +83,14 @@ TEST(EnginePromises, ALargeHubIsWithinATinyBound) {
   EmbedOptions options;
   options.epsilon = 1e-13;
   EmbeddingEngine engine(options, 1);
-  EventGraph graph({});
-  NeighbourhoodChanges changes;
+  EventFedGraph graph({});
   graph.Grow(kLeaves + 1);
   engine.Grow(kLeaves + 1);
   const float one[] = {1.0f};
   for (NodeId node = 0; node <= kLeaves; ++node) engine.SetFeatures(node, one);
   for (NodeId node = 1; node <= kLeaves; ++node)
-    EXPECT_TRUE(graph.Apply({0, node, 0, EventKind::kInsert}, changes).ok());
-  engine.Update(graph.graph(), changes);
+    EXPECT_TRUE(graph.Apply({0, node, 0, EventKind::kInsert}).ok());
+  engine.Update(graph.Follow());
   // h(leaf) = a + c h(hub) / n and h(hub) = a + c n h(leaf).
   const double hub = (0.2 + 0.8 * kLeaves * 0.2) / (1 - 0.64);
   const double leaf = 0.2 + 0.8 * hub / kLeaves;
@@ -109,15 +112,14 @@ TEST(EnginePromises, OverRelaxationThatDivergesIsGivenUp) {
       options.alpha = alpha;
       options.epsilon = epsilon;
       EmbeddingEngine engine(options, 1);
-      EventGraph graph({.directed = true});
-      NeighbourhoodChanges changes;
+      EventFedGraph graph({.directed = true});
       engine.Grow(5);
       graph.Grow(5);
       const float one[] = {1.0f};
       for (const NodeId node : {0, 1, 2, 4}) engine.SetFeatures(node, one);
       for (const auto& [src, dst] : kArcs)
-        ASSERT_TRUE(graph.Apply({src, dst, 0, EventKind::kInsert}, changes).ok());
-      engine.Update(graph.graph(), changes);
+        ASSERT_TRUE(graph.Apply({src, dst, 0, EventKind::kInsert}).ok());
+      engine.Update(graph.Follow());
       EXPECT_LE(engine.ErrorBound(), 5 * epsilon);
     }
   }
@@ -125,21 +127,20 @@ TEST(EnginePromises, OverRelaxationThatDivergesIsGivenUp) {
 
 TEST(EnginePromises, TogglingTwiceLeavesNoWork) {
   EmbeddingEngine engine(EmbedOptions{}, /*num_columns=*/2);
-  EventGraph graph({});
-  NeighbourhoodChanges changes;
+  EventFedGraph graph({});
   engine.Grow(3);
   graph.Grow(3);
   const float vector[] = {1.0f, -2.0f};
   engine.SetFeatures(0, vector);
   const EdgeEvent toggle{0, 1, 0, EventKind::kToggle};
-  ASSERT_TRUE(graph.Apply(toggle, changes).ok());
-  engine.Update(graph.graph(), changes);
-  changes.Clear();
+  ASSERT_TRUE(graph.Apply(toggle).ok());
+  engine.Update(graph.Follow());
+  graph.Settle();
   const double before = engine.Value(1, 0);
   const EdgeEvent other{0, 2, 0, EventKind::kToggle};
-  ASSERT_TRUE(graph.Apply(other, changes).ok());
-  ASSERT_TRUE(graph.Apply(other, changes).ok());
-  const SolveWork work = engine.Update(graph.graph(), changes);
+  ASSERT_TRUE(graph.Apply(other).ok());
+  ASSERT_TRUE(graph.Apply(other).ok());
+  const SolveWork work = engine.Update(graph.Follow());
   EXPECT_EQ(work.pushes, 0);
   EXPECT_EQ(engine.Value(1, 0), before);
 }

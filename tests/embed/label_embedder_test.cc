@@ -12,7 +12,6 @@
 
 #include "embed/label_task.h"
 #include "support/dense_ppr.h"
-#include "support/recut.h"
 #include "support/status.h"
 
 namespace coden {
@@ -22,7 +21,6 @@ using test::AllNodes;
 using test::ArcSet;
 using test::ExactEmbedding;
 using test::kNumClasses;
-using test::kNumEvents;
 using test::kNumNodes;
 using test::LabelOptions;
 using test::LabelTask;
@@ -30,61 +28,55 @@ using test::Matrix;
 using test::PowerOf;
 using Bits = std::vector<std::uint32_t>;
 
-// Replay the whole log; `at(point, rows)` sees the rows of all nodes at every snapshot.
+// Take all snapshots; `at(point, rows)` sees the rows of all nodes at every one of them.
 template <typename At>
-arrow::Status Replay(const LabelTask& task, LabelEmbedderOptions options, const At& at,
-                     std::optional<unsigned> recut = std::nullopt) {
+arrow::Status Replay(const LabelTask& task, const Schedule& schedule,
+                     LabelEmbedderOptions options, const At& at) {
   LabelEmbedder* embedder = nullptr;
   options.after_snapshot = [&](const SchedulePoint& point) {
     std::vector<float> rows(static_cast<std::size_t>(kNumNodes) * embedder->width());
     embedder->CopyRows(AllNodes(), rows.data());
     return at(point, rows);
   };
-  ARROW_ASSIGN_OR_RAISE(
-      auto made, LabelEmbedder::Make(options, task.schedule, task.seeds, kNumNodes));
+  ARROW_ASSIGN_OR_RAISE(const auto made,
+                        LabelEmbedder::Make(options, schedule, task.seeds, task.Times(),
+                                            task.Graphs(options)));
   embedder = made.get();
-  const Emit emit = [](const BatchPtr&) { return arrow::Status::OK(); };
-  const auto push = [&](const BatchPtr& batch) { return made->Push(batch, emit); };
-  if (recut) {
-    ARROW_RETURN_NOT_OK(Recut(*recut).Push(task.EventsFrom(0), push));
-  } else {
-    ARROW_RETURN_NOT_OK(push(task.EventsFrom(0)));
-  }
-  return made->Finish(emit);
+  return made->Run();
 }
 
 // The rows of `nodes` at all snapshots.
 Bits BitsOf(const LabelTask& task, const LabelEmbedderOptions& options,
-            const std::vector<NodeId>& nodes,
-            std::optional<unsigned> recut = std::nullopt) {
+            const std::vector<NodeId>& nodes) {
   Bits bits;
-  CODEN_EXPECT_OK(Replay(
-      task, options,
-      [&](const SchedulePoint&, const std::vector<float>& rows) {
-        const std::size_t width = rows.size() / kNumNodes;
-        for (const NodeId node : nodes) {
-          for (std::size_t i = 0; i < width; ++i)
-            bits.push_back(std::bit_cast<std::uint32_t>(rows[node * width + i]));
-        }
-        return arrow::Status::OK();
-      },
-      recut));
+  CODEN_EXPECT_OK(Replay(task, task.schedule, options,
+                         [&](const SchedulePoint&, const std::vector<float>& rows) {
+                           const std::size_t width = rows.size() / kNumNodes;
+                           for (const NodeId node : nodes) {
+                             for (std::size_t i = 0; i < width; ++i)
+                               bits.push_back(
+                                   std::bit_cast<std::uint32_t>(rows[node * width + i]));
+                           }
+                           return arrow::Status::OK();
+                         }));
   EXPECT_FALSE(bits.empty());
   return bits;
 }
 
 // Every number against the direct definition. Returns how many were far from 0.
-int CheckAgainstDefinition(const LabelTask& task, const LabelEmbedderOptions& options) {
+int CheckAgainstDefinition(const LabelTask& task, const Schedule& schedule,
+                           const LabelEmbedderOptions& options) {
   const auto folds = task.Folds();
   std::size_t num_snapshots = 0;
   int num_large = 0;
   CODEN_EXPECT_OK(Replay(
-      task, options, [&](const SchedulePoint& point, const std::vector<float>& rows) {
+      task, schedule, options,
+      [&](const SchedulePoint& point, const std::vector<float>& rows) {
         SCOPED_TRACE(::testing::Message() << "snapshot " << point.snapshot);
         const float* row = rows.data();
         const std::size_t width = rows.size() / kNumNodes;
         EXPECT_EQ(width, options.windows.size() * options.alphas.size() * kNumClasses);
-        EXPECT_EQ(static_cast<std::size_t>(point.snapshot), num_snapshots++);
+        EXPECT_EQ(point, schedule.at(num_snapshots++));
         for (const EventTime window : options.windows) {
           GraphOptions graph = options.graph;
           graph.window = window;
@@ -121,8 +113,12 @@ int CheckAgainstDefinition(const LabelTask& task, const LabelEmbedderOptions& op
         }
         return arrow::Status::OK();
       }));
-  EXPECT_EQ(num_snapshots, task.schedule.size());
+  EXPECT_EQ(num_snapshots, schedule.size());
   return num_large;
+}
+
+int CheckAgainstDefinition(const LabelTask& task, const LabelEmbedderOptions& options) {
+  return CheckAgainstDefinition(task, task.schedule, options);
 }
 
 TEST(LabelEmbedder, RowsAreWhatTheOtherFoldsSend) {
@@ -148,6 +144,13 @@ TEST(LabelEmbedder, AWindowOf0KeepsEdgesThatTheRunLetsExpire) {
   LabelEmbedderOptions options = LabelOptions(2);
   options.graph.window = 20;
   EXPECT_GT(CheckAgainstDefinition(task, options), 500);
+}
+
+TEST(LabelEmbedder, SnapshotsMayBeLeftOut) {
+  const LabelTask task(22, 2);
+  Schedule predictions = task.schedule;
+  std::erase_if(predictions, [](const auto& point) { return !point.at_prediction; });
+  EXPECT_GT(CheckAgainstDefinition(task, predictions, LabelOptions(2)), 300);
 }
 
 TEST(LabelEmbedder, LabelsOfTheOwnFoldChangeNoBit) {
@@ -180,7 +183,7 @@ TEST(LabelEmbedder, LabelsOfTheOwnFoldChangeNoBit) {
   }
 }
 
-TEST(LabelEmbedder, ThreadsAndBatchesChangeNoBit) {
+TEST(LabelEmbedder, ThreadsChangeNoBit) {
   const LabelTask task(41, 5);
   const LabelEmbedderOptions options = LabelOptions(5);
   const Bits expected = BitsOf(task, options, AllNodes());
@@ -188,8 +191,7 @@ TEST(LabelEmbedder, ThreadsAndBatchesChangeNoBit) {
     SCOPED_TRACE(threads);
     tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     tbb::task_arena arena(threads);
-    arena.execute(
-        [&] { EXPECT_EQ(BitsOf(task, options, AllNodes(), threads), expected); });
+    arena.execute([&] { EXPECT_EQ(BitsOf(task, options, AllNodes()), expected); });
   }
 }
 
@@ -209,10 +211,10 @@ TEST(LabelEmbedder, NoLabelsAreZeros) {
 
 TEST(LabelEmbedder, ManyRowsAreCopiedInPieces) {
   const LabelTask task(71, 2);
-  auto embedder =
-      LabelEmbedder::Make(LabelOptions(2), task.schedule, task.seeds, kNumNodes)
-          .ValueOrDie();
-  CODEN_EXPECT_OK(embedder->Push(task.EventsFrom(0), {}));
+  const auto embedder = LabelEmbedder::Make(LabelOptions(2), task.schedule, task.seeds,
+                                            task.Times(), task.Graphs(LabelOptions(2)))
+                            .ValueOrDie();
+  CODEN_EXPECT_OK(embedder->Run());
   std::vector<NodeId> nodes;
   for (int i = 0; i < 40'000; ++i) nodes.push_back(i % kNumNodes);
   const int width = embedder->width();
@@ -231,8 +233,8 @@ TEST(LabelEmbedder, StopsWhenItIsTold) {
   LabelEmbedderOptions options = LabelOptions(2);
   options.stop = source.token();
   int num_snapshots = 0;
-  const arrow::Status status =
-      Replay(task, options, [&](const SchedulePoint&, const std::vector<float>&) {
+  const arrow::Status status = Replay(
+      task, task.schedule, options, [&](const SchedulePoint&, const std::vector<float>&) {
         if (++num_snapshots == 3) source.RequestStop();
         return arrow::Status::OK();
       });
@@ -251,7 +253,8 @@ TEST(LabelEmbedder, RefusesWhatItCannotKeepApart) {
   const auto expect = [&](const LabelEmbedderOptions& options,
                           const std::vector<LabelSeed>& seeds,
                           const std::string& message) {
-    const auto made = LabelEmbedder::Make(options, task.schedule, seeds, kNumNodes);
+    const auto made = LabelEmbedder::Make(options, task.schedule, seeds, task.Times(),
+                                          task.Graphs(LabelOptions(2)));
     EXPECT_EQ(made.status().message(), message);
   };
   expect(LabelOptions(0), {}, "label columns need at least 1 fold: 0");
@@ -268,18 +271,45 @@ TEST(LabelEmbedder, RefusesWhatItCannotKeepApart) {
                std::to_string(seed.node) + ", fold " + std::to_string(seed.fold) +
                ", class " + std::to_string(seed.label));
   }
+  LabelEmbedderOptions windows = LabelOptions(2);
+  windows.windows.push_back(30);
+  expect(windows, {}, "label columns have 3 windows and 2 graphs");
 }
 
-TEST(LabelEmbedder, ALogThatChangedIsNoticed) {
-  LabelTask longer(95, 2);
-  longer.Add(kNumEvents + 1, /*at_prediction=*/false, 1000);
-  const auto ignore = [](const SchedulePoint&, const std::vector<float>&) {
+// Forwards to another source, and fails from one snapshot on.
+class FailingSource : public GraphSource {
+ public:
+  FailingSource(std::unique_ptr<GraphSource> source, int fails_at)
+      : source_(std::move(source)), fails_at_(fails_at) {}
+
+  arrow::Status Load(int num_snapshots, SnapshotGraph& graph) override {
+    return source_->Load(num_snapshots, graph);
+  }
+  arrow::Status AdvanceTo(int snapshot, SnapshotGraph& graph) override {
+    if (snapshot >= fails_at_) return arrow::Status::IOError("the disk is gone");
+    return source_->AdvanceTo(snapshot, graph);
+  }
+
+ private:
+  std::unique_ptr<GraphSource> source_;
+  int fails_at_;
+};
+
+TEST(LabelEmbedder, ErrorsOfTheGraphsArePassedOn) {
+  const LabelTask task(95, 2);
+  LabelEmbedderOptions options = LabelOptions(2);
+  int num_snapshots = 0;
+  options.after_snapshot = [&](const SchedulePoint&) {
+    ++num_snapshots;
     return arrow::Status::OK();
   };
-  EXPECT_EQ(Replay(longer, LabelOptions(2), ignore).message(), InputChanged().message());
-  LabelTask unknown(96, 2);
-  unknown.events[7].dst = kNumNodes;
-  EXPECT_EQ(Replay(unknown, LabelOptions(2), ignore).message(), InputChanged().message());
+  auto graphs = task.Graphs(options);
+  graphs.back() = std::make_unique<FailingSource>(std::move(graphs.back()), 4);
+  const auto embedder = LabelEmbedder::Make(options, task.schedule, task.seeds,
+                                            task.Times(), std::move(graphs))
+                            .ValueOrDie();
+  EXPECT_EQ(embedder->Run().message(), "the disk is gone");
+  EXPECT_EQ(num_snapshots, 4);
 }
 
 }  // namespace

@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
 #include <vector>
 
 #include "coden/embed/label_embedder.h"
-#include "coden/read/event_batch.h"
 #include "support/dense_ppr.h"
+#include "support/event_fed_graph.h"
 
 namespace coden::test {
 
@@ -94,12 +95,21 @@ struct LabelTask {
     return labels;
   }
 
-  /// The events from `first` on.
-  BatchPtr EventsFrom(std::int64_t first) const {
-    EventBatchBuilder builder;
-    for (std::size_t i = first; i < events.size(); ++i) builder.Append(events[i]);
-    return builder.Finish();
+  /// The history of the graph with one window, as the first pass over the log leaves it.
+  Followed Follow(GraphOptions graph, EventTime window) const {
+    graph.window = window;
+    return FollowEvents(events, schedule, graph, kNumNodes);
   }
+  /// A source of graphs for every window.
+  std::vector<std::unique_ptr<GraphSource>> Graphs(
+      const LabelEmbedderOptions& options) const {
+    std::vector<std::unique_ptr<GraphSource>> graphs;
+    for (const EventTime window : options.windows)
+      graphs.push_back(Follow(options.graph, window).Graphs());
+    return graphs;
+  }
+  /// When the nodes came, which no window changes.
+  std::shared_ptr<const NodeTimes> Times() const { return Follow({}, 0).times; }
 
   std::map<NodeId, int> Folds() const {
     std::map<NodeId, int> folds;

@@ -19,11 +19,13 @@
 
 #include "coden/embed/embedding_engine.h"
 #include "support/dense_ppr.h"
+#include "support/event_fed_graph.h"
 
 namespace coden {
 namespace {
 
 using test::ArcSet;
+using test::EventFedGraph;
 using test::ExactEmbedding;
 using test::Matrix;
 using test::PowerOf;
@@ -77,8 +79,8 @@ class RandomBatches {
         SetFeatures(node);
         if (random_() % 2 == 0) SetFeatures(node);  // the last one counts
       }
-      engine_.Update(graph_.graph(), changes_);
-      changes_.Clear();
+      engine_.Update(graph_.Follow());
+      graph_.Settle();
       Check(batch);
       if (batch % 20 == 19) {
         EXPECT_LE(engine_.Audit(graph_.graph()), 1.0 + 1e-6);
@@ -141,7 +143,7 @@ class RandomBatches {
 
   void Toggle() {
     auto [src, dst] = Pair();
-    ASSERT_TRUE(graph_.Apply({src, dst, /*time=*/0, EventKind::kToggle}, changes_).ok());
+    ASSERT_TRUE(graph_.Apply({src, dst, /*time=*/0, EventKind::kToggle}).ok());
     if (src == dst && scenario_.shape != Shape::kLoops) return;
     for (int direction = 0; direction < (scenario_.directed || src == dst ? 1 : 2);
          ++direction) {
@@ -169,8 +171,7 @@ class RandomBatches {
   std::mt19937 random_;
   const int num_columns_;
   int num_nodes_ = 0;
-  EventGraph graph_;
-  NeighbourhoodChanges changes_;
+  EventFedGraph graph_;
   EmbeddingEngine engine_;
   ArcSet arcs_;
   Matrix features_;

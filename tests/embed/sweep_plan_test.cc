@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "support/graph_of.h"
+
 namespace coden {
 namespace {
 
@@ -13,19 +15,15 @@ constexpr PropagationRule kMass{0.2, Propagation::kMass};
 
 // A graph with its rows in node order, and the plan for it.
 struct Planned {
-  DynamicGraph graph;
+  SnapshotGraph graph;
   RowOrder order;
   std::vector<std::int32_t> degrees;
   SweepPlan plan;
 
-  Planned(NodeId num_nodes, const Arcs& arcs, bool symmetric) {
-    graph.Grow(num_nodes);
+  Planned(NodeId num_nodes, const Arcs& arcs, bool symmetric)
+      : graph(test::GraphOf(/*directed=*/!symmetric, num_nodes, arcs)) {
     order.Grow(num_nodes);
     for (NodeId node = 0; node < num_nodes; ++node) order.Connect(node);
-    for (const auto& [src, dst] : arcs) {
-      graph.InsertArc(src, dst);
-      if (symmetric && src != dst) graph.InsertArc(dst, src);
-    }
     for (NodeId node = 0; node < num_nodes; ++node)
       degrees.push_back(static_cast<std::int32_t>(graph.out_degree(node)));
     plan = PlanSweeps(RowGraph(graph, order), degrees, kMass, symmetric);

@@ -17,6 +17,8 @@
 #include "bytes.h"
 #include "check.h"
 #include "coden/embed/embedding_engine.h"
+#include "coden/graph/event_graph.h"
+#include "coden/graph/unobserved.h"
 #include "coden/report/printable.h"
 #include "support/dense_ppr.h"
 
@@ -110,9 +112,12 @@ class Sequence {
         solver_(bytes.Pick(std::array{SolverChoice::kAutomatic, SolverChoice::kSweeps,
                                       SolverChoice::kPush})),
         num_columns_(1 + bytes.Below(9)),
-        graph_(graph_options_),
+        events_(graph_options_),
+        graph_(graph_options_.directed),
         plain_(graph_options_),
-        engine_(embed_options_, num_columns_, solver_) {}
+        engine_(embed_options_, num_columns_, solver_) {
+    events_.RecordTo(&changes_);
+  }
 
   void Run() {
     Grow(1 + bytes_.Below(kMostNodes));
@@ -129,7 +134,7 @@ class Sequence {
           break;
         case 3:
           time_ = Later();
-          graph_.ExpireUntil(time_, changes_);
+          events_.ExpireUntil(time_, nobody_);
           plain_.ExpireUntil(time_);
           break;
         default:
@@ -175,23 +180,25 @@ class Sequence {
     EdgeEvent event{Node(), Node(), time_, bytes_.Pick(kKinds)};
     if (bytes_.Below(4) == 0) event.time = time_ = Later();
     const bool expected = plain_.Apply(event);
-    const arrow::Status status = graph_.Apply(event, changes_);
+    const arrow::Status status = events_.Apply(event, nobody_);
     FUZZ_CHECK(status.ok() == expected, "a deletion: " + status.ToString());
   }
 
   // False after so many that the rest of the input is left.
   bool Update() {
+    const arrow::Status status = graph_.Apply(changes_.Take());
+    FUZZ_CHECK(status.ok(), "net changes: " + status.ToString());
     CheckGraph();
-    engine_.Update(graph_.graph(), changes_);
+    engine_.Update(graph_);
     if (twin_) {
-      twin_->Update(graph_.graph(), changes_);
+      twin_->Update(graph_);
       CheckTwin();
     }
-    changes_.Clear();
+    graph_.Settle();
     CheckEmbedding();
     CheckPromise();
     if (bytes_.Below(4) == 0) {
-      const double ratio = engine_.Audit(graph_.graph());
+      const double ratio = engine_.Audit(graph_);
       FUZZ_CHECK(ratio <= 1.0 + 1e-6, "the audit: " + std::to_string(ratio));
       CheckEmbedding();
       twin_.reset();
@@ -201,8 +208,8 @@ class Sequence {
   }
 
   void CheckGraph() const {
-    FUZZ_CHECK(test::ArcsOf(graph_.graph()) == plain_.Arcs(), "the arcs differ");
-    FUZZ_CHECK(graph_.num_edges() == plain_.num_edges(), "the number of edges differs");
+    FUZZ_CHECK(test::ArcsOf(graph_) == plain_.Arcs(), "the arcs differ");
+    FUZZ_CHECK(events_.num_edges() == plain_.num_edges(), "the number of edges differs");
   }
 
   void CheckEmbedding() const {
@@ -239,7 +246,7 @@ class Sequence {
       twin_->SetFeatures(node, vector);
     }
     const std::vector<NodeId> connected = engine_.ConnectedNodes();
-    twin_->Restore(graph_.graph(), connected, engine_.Memory());
+    twin_->Restore(graph_, connected, engine_.Memory());
     std::vector<double> numbers(connected.size());
     for (int column = 0; column < num_columns_; ++column) {
       engine_.CopyNumbers(column, 0, numbers);
@@ -263,8 +270,10 @@ class Sequence {
   const EmbedOptions embed_options_;
   const SolverChoice solver_;
   const int num_columns_;
-  EventGraph graph_;
-  NeighbourhoodChanges changes_;
+  Unobserved nobody_;
+  BasicEventGraph<DegreeGraph> events_;
+  NetChanges changes_;
+  SnapshotGraph graph_;
   PlainGraph plain_;
   EmbeddingEngine engine_;
   std::optional<EmbeddingEngine> twin_;

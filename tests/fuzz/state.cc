@@ -1,10 +1,11 @@
-// What a run leaves for the next one, below state/: progress.json, graph, window, nodes,
-// columns, labels, work and schedule. Any bytes in the place of a file, and files of the
-// right schema, or nearly, with any values. What is refused is corruption; what is taken
-// is a state that an engine works on, and that reads back the same when it is written
-// again.
+// What a run leaves for the next one, below state/: progress.json, history, window,
+// nodes, columns, labels, work and schedule. Any bytes in the place of a file, and files
+// of the right schema, or nearly, with any values. What is refused is corruption; what is
+// taken is a state that an engine works on, and that reads back the same when it is
+// written again.
 
-#include <cmath>
+#include <algorithm>
+#include <limits>
 #include <memory>
 
 #include <arrow/api.h>
@@ -14,17 +15,19 @@
 #include "bytes.h"
 #include "check.h"
 #include "coden/embed/embedding_engine.h"
+#include "coden/graph/unobserved.h"
+#include "coden/sample/lazy_sampler.h"
 #include "coden/sample/schedule.h"
+#include "coden/state/history.h"
 #include "coden/state/run_progress.h"
 #include "coden/state/saved_columns.h"
-#include "coden/state/saved_graph.h"
 #include "coden/state/saved_labels.h"
 #include "coden/state/saved_nodes.h"
+#include "coden/state/saved_window.h"
 #include "coden/state/saved_work.h"
 #include "coden/store/hasher.h"
 #include "coden/store/parquet_file.h"
 #include "state_files.h"
-#include "support/dense_ppr.h"
 
 namespace coden::fuzz {
 
@@ -38,11 +41,11 @@ class Target {
  public:
   void Run(Bytes& bytes) {
     files_.Clear();
-    switch (bytes.Below(8)) {
+    switch (bytes.Below(9)) {
       case 0:
         return CheckProgress(bytes.Rest());
       case 1:
-        return CheckGraph(bytes);
+        return CheckHistory(bytes);
       case 2:
         return CheckNodes(bytes);
       case 3:
@@ -53,8 +56,10 @@ class Target {
         return CheckLabels(bytes);
       case 6:
         return CheckSchedule(bytes);
-      default:
+      case 7:
         return CheckRaw(bytes);
+      default:
+        return CheckWindow(bytes);
     }
   }
 
@@ -69,41 +74,104 @@ class Target {
     NumEvents(progress->log);
   }
 
-  static GraphOptions MakeGraphOptions(Bytes& bytes) {
+  History Open(const std::vector<FileRecord>& files) const {
+    return History::Open(files_.store(), std::string(RunLayout::kHistory), files, kNodes)
+        .ValueOrDie();
+  }
+
+  static void CheckLists(const SnapshotGraph& graph) {
+    for (NodeId node = 0; node < kNodes; ++node) {
+      const auto neighbours = graph.out_neighbours(node);
+      for (std::size_t i = 0; i < neighbours.size(); ++i) {
+        FUZZ_CHECK(neighbours[i] >= 0 && neighbours[i] < kNodes, "not a node");
+        FUZZ_CHECK(i == 0 || neighbours[i - 1] < neighbours[i], "neighbours must rise");
+        FUZZ_CHECK(graph.directed() || graph.HasArc(neighbours[i], node),
+                   "an arc without its reverse");
+      }
+    }
+  }
+
+  static void CheckEqual(const SnapshotGraph& a, const SnapshotGraph& b) {
+    for (NodeId node = 0; node < kNodes; ++node) {
+      FUZZ_CHECK(std::ranges::equal(a.out_neighbours(node), b.out_neighbours(node)),
+                 "the graph reads back as another");
+    }
+  }
+
+  /// A history that was followed to its end opens anywhere in the middle, and reads back
+  /// the same when it is written again.
+  void CheckHistory(Bytes& bytes) {
+    const bool directed = bytes.Flag();
+    auto files = files_.WriteHistory(bytes, directed);
+    for (int done = 0; done <= kSnapshots; ++done) {
+      SnapshotGraph graph(directed);
+      const arrow::Status status = Open(files).Load(done, graph);
+      status.ok() ? CheckLists(graph) : CheckRefusal(status);
+    }
+    SnapshotGraph graph(directed);
+    History history = Open(files);
+    for (int snapshot = 0; snapshot < kSnapshots; ++snapshot) {
+      const arrow::Status status = history.AdvanceTo(snapshot, graph);
+      if (!status.ok()) return CheckRefusal(status);
+      CheckLists(graph);
+      graph.Settle();
+    }
+    // A whole graph may be another one; the changes alone are sound by now.
+    std::erase_if(files, [](const FileRecord& file) {
+      return file.path.find("/graph-") != std::string::npos;
+    });
+    for (int done = 0; done <= kSnapshots; ++done) {
+      SnapshotGraph rest(directed);
+      History again = Open(files);
+      FUZZ_OK(again.Load(done, rest));
+      FUZZ_OK(again.AdvanceTo(kSnapshots - 1, rest));
+      CheckEqual(rest, graph);
+    }
+    const auto edges = Open(files).Edges(kSnapshots).ValueOrDie();
+    const auto writer = HistoryWriter::Make(files_.store(), "state/again").ValueOrDie();
+    FUZZ_OK(writer->Write(0, edges));
+    FUZZ_OK(writer->WriteGraph(edges));
+    const auto written = files_.Place(writer->Close().ValueOrDie());
+    SnapshotGraph back(directed);
+    FUZZ_OK(History::Open(files_.store(), "state/again", written, kNodes)
+                .ValueOrDie()
+                .Load(1, back));
+    CheckEqual(back, graph);
+  }
+
+  /// Insertions that were taken expire, but not twice.
+  void CheckWindow(Bytes& bytes) {
     GraphOptions options;
     options.directed = bytes.Flag();
     options.self_loops = true;
-    options.window = bytes.Flag() ? 5 : 0;
-    return options;
-  }
-
-  /// A graph that was taken has the arcs of its file, and goes on.
-  void CheckGraph(Bytes& bytes) {
-    const GraphOptions options = MakeGraphOptions(bytes);
-    files_.WriteGraph(bytes, {}, options.directed);
+    options.window = 5;
+    files_.WriteWindow(bytes, RunLayout::kWindow, options.directed);
     EventGraph graph(options);
     graph.Grow(kNodes);
-    const arrow::Status status = LoadGraph(files_.store(), {}, kNodes, graph);
-    if (!status.ok()) return CheckRefusal(status);
-    const auto staged = StageGraph(files_.store(), {}, graph, {});
-    FUZZ_OK(staged.status());
-    files_.Place(*staged);
-    EventGraph again(options);
-    again.Grow(kNodes);
-    FUZZ_OK(LoadGraph(files_.store(), {}, kNodes, again));
-    FUZZ_CHECK(test::ArcsOf(again.graph()) == test::ArcsOf(graph.graph()),
-               "the graph reads back as another");
-    NeighbourhoodChanges changes;
+    for (NodeId node = 0; node < kNodes; ++node)
+      if (bytes.Flag()) graph.RestoreEdge(node, std::min(node + 1, kNodes - 1));
+    const auto pending =
+        LoadWindow(files_.store(), RunLayout::kWindow, options.directed, kNodes);
+    if (!pending.ok()) return CheckRefusal(pending.status());
+    for (const PendingExpiry& insertion : *pending) graph.RestoreExpiry(insertion);
+    files_.Place(
+        {StageWindow(files_.store(), RunLayout::kWindow, graph.pending_expiries())
+             .ValueOrDie()});
+    const auto again =
+        LoadWindow(files_.store(), RunLayout::kWindow, options.directed, kNodes);
+    FUZZ_OK(again.status());
+    FUZZ_CHECK(again->size() == pending->size(), "the window reads back as another");
+    Unobserved nobody;
     for (int step = 0; step < 16; ++step) {
       const EdgeEvent event{bytes.Below(kNodes), bytes.Below(kNodes), 100 + step,
                             EventKind::kToggle};
-      FUZZ_OK(graph.Apply(event, changes));
+      FUZZ_OK(graph.Apply(event, nobody));
     }
-    // All that was there has expired by now, but not twice.
-    if (options.window > 0) {
-      graph.ExpireUntil(std::numeric_limits<EventTime>::max(), changes);
-      FUZZ_CHECK(graph.pending_expiries().empty(), "an insertion has not expired");
-    }
+    constexpr EventTime kEnd = std::numeric_limits<EventTime>::max();
+    graph.ExpireUntil(kEnd, nobody);
+    const auto& left = graph.pending_expiries();
+    FUZZ_CHECK(left.empty() || left.front().time > kEnd - options.window,
+               "an insertion has not expired");
     FUZZ_CHECK(graph.num_edges() >= 0, "fewer than no edges");
   }
 
@@ -120,35 +188,38 @@ class Target {
       columns.Add("node", Numbers<arrow::Int64Builder>(rows, integer));
     }
     columns.Add("first_event", Numbers<arrow::Int64Builder>(rows, integer), true);
-    columns.Add("seen",
-                Numbers<arrow::BooleanBuilder>(rows, [&] { return bytes.Flag(); }));
+    for (const char* const name : {"arrival", "since"}) {
+      columns.Add(name,
+                  Numbers<arrow::Int32Builder>(
+                      rows, [&] { return static_cast<std::int32_t>(bytes.Integer()); }),
+                  true);
+    }
     columns.Add("largest",
                 Numbers<arrow::FloatBuilder>(rows, [&] { return bytes.Bits<float>(); }));
-    columns.Add("features_since",
-                Numbers<arrow::Int32Builder>(
-                    rows, [&] { return static_cast<std::int32_t>(bytes.Integer()); }),
-                true);
     files_.Write(RunLayout::kNodes, columns, rows);
     const auto type = texts ? arrow::utf8() : arrow::int64();
     auto nodes = NodeIdMap::Make(type).ValueOrDie();
     const auto saved = LoadNodes(files_.store(), *nodes);
     if (!saved.ok()) return CheckRefusal(saved.status());
-    const std::string before = files_.Contents(RunLayout::kNodes);
     files_.Place({StageNodes(files_.store(), *nodes, *saved).ValueOrDie()});
     auto again = NodeIdMap::Make(type).ValueOrDie();
     const auto reread = LoadNodes(files_.store(), *again);
     FUZZ_OK(reread.status());
     FUZZ_CHECK(reread->size() == saved->size() && again->size() == nodes->size(),
                "the nodes read back as others");
+    // A first pass goes on from them.
+    LazySampler sampler({}, {}, {}, [](NodeId) { return 1.0f; });
+    for (NodeId node = 0; node < nodes->size(); ++node)
+      sampler.RestoreNode(node, (*saved)[node]);
+    Schedule schedule;
+    FUZZ_OK(sampler.OnEvent({0, nodes->size(), 1, EventKind::kInsert}, &schedule));
   }
 
   /// Numbers that were taken bring an engine to an end, whatever they are.
   void CheckColumns(Bytes& bytes) {
-    const GraphOptions options = MakeGraphOptions(bytes);
-    files_.WriteGraph(bytes, {}, options.directed);
-    EventGraph graph(options);
-    graph.Grow(kNodes);
-    if (!LoadGraph(files_.store(), {}, kNodes, graph).ok()) return;
+    const bool directed = bytes.Flag();
+    SnapshotGraph graph(directed);
+    if (!Open(files_.WriteHistory(bytes, directed)).Load(kSnapshots, graph).ok()) return;
     EngineMemory memory;
     memory.pushed = bytes.Below(4) / 4.0;
     for (int column = 0; column < kColumns; ++column) {
@@ -187,15 +258,15 @@ class Target {
     const ColumnRange range{0, kColumns};
     const ColumnFile file{RunLayout::Columns(0), range};
     const arrow::Status status =
-        LoadColumns(files_.store(), {&file, 1}, memory, range, graph.graph(), engine);
+        LoadColumns(files_.store(), {&file, 1}, memory, range, graph, engine);
     if (!status.ok()) return CheckRefusal(status);
-    NeighbourhoodChanges changes;
     for (int step = 0; step < 4; ++step) {
-      const EdgeEvent event{bytes.Below(kNodes), bytes.Below(kNodes), 100 + step,
-                            EventKind::kToggle};
-      FUZZ_OK(graph.Apply(event, changes));
+      NodeId src = bytes.Below(kNodes), dst = bytes.Below(kNodes);
+      if (!directed && src > dst) std::swap(src, dst);
+      const EdgeChange change(src, dst, !graph.HasArc(src, dst));
+      FUZZ_OK(graph.Apply({&change, 1}));
     }
-    engine.Update(graph.graph(), changes);
+    engine.Update(graph);
   }
 
   void CheckWork(Bytes& bytes) {
@@ -248,7 +319,7 @@ class Target {
     FUZZ_CHECK(again.ok() && *again == *schedule, "the schedule reads back as another");
   }
 
-  /// The state of label columns, one of whose files is another.
+  /// The state of label columns, one of whose files, or the history, is another.
   void CheckLabels(Bytes& bytes) {
     LabelEmbedderOptions options;
     options.alphas = {0.2};
@@ -256,13 +327,25 @@ class Target {
     options.num_classes = 2;
     options.graph.directed = false;
     options.graph.self_loops = true;
-    Schedule schedule(2);
-    schedule[1].snapshot = 1;
-    schedule[0].events = schedule[1].events = 0;
+    Schedule schedule(3);
+    for (int snapshot = 0; snapshot < 3; ++snapshot)
+      schedule[snapshot].snapshot = snapshot;
+    const Schedule begun(schedule.begin(), schedule.begin() + 2);
     const std::vector<LabelSeed> seeds = {{0, 0, 0}, {1, 1, 1}};
-    auto labels = LabelEmbedder::Make(options, schedule, seeds, kNodes).ValueOrDie();
+    const auto times = std::make_shared<NodeTimes>();
+    times->since.assign(kNodes, 0);
+    times->arrivals.assign(kNodes, -1);
+    const auto make = [&](const Schedule& points,
+                          const std::vector<FileRecord>& history) {
+      std::vector<std::unique_ptr<GraphSource>> graphs;
+      graphs.push_back(std::make_unique<History>(Open(history)));
+      return LabelEmbedder::Make(options, points, seeds, times, std::move(graphs))
+          .ValueOrDie();
+    };
+    const auto labels = make(begun, {});
+    FUZZ_OK(labels->Run());
     files_.Place(StageLabelState(files_.store(), *labels).ValueOrDie());
-    auto next = LabelEmbedder::Make(options, schedule, seeds, kNodes).ValueOrDie();
+    std::vector<FileRecord> history;
     switch (bytes.Below(3)) {
       case 0: {
         Columns columns;
@@ -275,8 +358,7 @@ class Target {
         break;
       }
       case 1:
-        files_.WriteGraph(bytes, {RunLayout::LabelGraph(0), RunLayout::LabelWindow(0)},
-                          /*directed=*/false);
+        history = files_.WriteHistory(bytes, /*directed=*/false);
         break;
       default: {
         std::string text = files_.Contents(RunLayout::kLabelProgress);
@@ -285,26 +367,33 @@ class Target {
         files_.WriteBytes(RunLayout::kLabelProgress, text);
       }
     }
+    const auto next = make(schedule, history);
     const arrow::Status status = LoadLabelState(files_.store(), *next);
     // A node that has changed its fold is told as such.
     if (!status.ok() && FaultOf(status)) return CheckRefusal(status);
     FUZZ_CHECK(status.ok() || status.message().find("fold") != std::string::npos,
                status.ToString());
     if (!status.ok()) return;
-    FUZZ_OK(next->Finish([](const BatchPtr&) { return arrow::Status::OK(); }));
+    const arrow::Status end = next->Run();
+    if (!end.ok()) CheckRefusal(end);
   }
 
   /// Any bytes as each of the Parquet files.
   void CheckRaw(Bytes& bytes) {
     const std::string file = bytes.Rest();
     for (const std::string_view name :
-         {RunLayout::kGraph, RunLayout::kNodes, RunLayout::kLabels, RunLayout::kWork}) {
+         {RunLayout::kWindow, RunLayout::kNodes, RunLayout::kLabels, RunLayout::kWork}) {
       files_.WriteBytes(name, file);
     }
-    EventGraph graph({.directed = true});
-    graph.Grow(kNodes);
-    const arrow::Status status = LoadGraph(files_.store(), {}, kNodes, graph);
-    if (!status.ok()) CheckRefusal(status);
+    for (const auto& name : {RunLayout::HistoryChanges(RunLayout::kHistory, 0),
+                             RunLayout::HistoryGraph(RunLayout::kHistory, 0)}) {
+      SnapshotGraph graph(/*directed=*/true);
+      const arrow::Status status = Open({files_.WriteBytes(name, file)}).Load(1, graph);
+      if (!status.ok()) CheckRefusal(status);
+    }
+    const auto window =
+        LoadWindow(files_.store(), RunLayout::kWindow, /*directed=*/true, kNodes);
+    if (!window.ok()) CheckRefusal(window.status());
     const auto nodes = NodeIdMap::Make(arrow::int64()).ValueOrDie();
     const auto saved = LoadNodes(files_.store(), *nodes);
     if (!saved.ok() && FaultOf(saved.status()) != Fault::kHistory) {

@@ -95,41 +95,25 @@ TEST(DynamicGraph, HoldsWhatASetHolds) {
   }
 }
 
-TEST(DynamicGraph, FlipsManyArcsAtOnce) {
-  constexpr NodeId kNodes = 3'000;
-  for (const std::uint64_t seed : {1, 2, 3}) {
-    SCOPED_TRACE(seed);
-    Random random(seed, /*stream=*/0, /*row=*/0);
-    DynamicGraph graph;
-    Model model;
-    graph.Grow(kNodes);
-    for (int step = 0; step < 3'000; ++step) {
-      const auto src = static_cast<NodeId>(random.Below(600));
-      auto& expected = model[src];
-      std::set<NodeId> targets;
-      // Lists are written, taken back and written again, most of them by a few.
-      if (random.Below(3) == 0) targets = expected;
-      const std::uint64_t most = random.Below(8) == 0 ? kNodes : 6;
-      for (std::uint64_t i = random.Below(most); i > 0; --i)
-        targets.insert(static_cast<NodeId>(random.Below(kNodes)));
-      graph.Flip(src, std::vector<NodeId>(targets.begin(), targets.end()));
-      for (const NodeId dst : targets) {
-        if (!expected.insert(dst).second) expected.erase(dst);
-      }
-      ASSERT_NO_FATAL_FAILURE(ExpectSameNode(graph, model, src));
-      if (step % 500 == 0) {
-        ASSERT_NO_FATAL_FAILURE(ExpectSame(graph, model));
-        ExpectCompact(graph);
-      }
-    }
-    ASSERT_NO_FATAL_FAILURE(ExpectSame(graph, model));
-    for (NodeId src = 0; src < kNodes; ++src) {
-      const auto neighbours = graph.out_neighbours(src);
-      graph.Flip(src, std::vector<NodeId>(neighbours.begin(), neighbours.end()));
-    }
-    EXPECT_EQ(graph.num_arcs(), 0);
-    ExpectSame(graph, {});
+TEST(DynamicGraph, NamesItsEdgesInOrder) {
+  DynamicGraph graph;
+  graph.Grow(6);
+  EXPECT_TRUE(graph.Edges(/*directed=*/true).empty());
+  // Both arcs of three pairs, and a self loop.
+  for (const auto& [src, dst] :
+       {std::pair(4, 1), {1, 4}, {5, 0}, {0, 5}, {3, 3}, {1, 2}, {2, 1}}) {
+    graph.InsertArc(src, dst);
   }
+  EXPECT_EQ(
+      graph.Edges(/*directed=*/false),
+      (std::vector<EdgeChange>{{0, 5, true}, {1, 2, true}, {1, 4, true}, {3, 3, true}}));
+  EXPECT_EQ(graph.Edges(/*directed=*/true), (std::vector<EdgeChange>{{0, 5, true},
+                                                                     {1, 2, true},
+                                                                     {1, 4, true},
+                                                                     {2, 1, true},
+                                                                     {3, 3, true},
+                                                                     {4, 1, true},
+                                                                     {5, 0, true}}));
 }
 
 TEST(DynamicGraph, OrderDoesNotTellHistory) {

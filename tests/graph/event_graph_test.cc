@@ -2,6 +2,7 @@
 
 #include <map>
 #include <random>
+#include <ranges>
 #include <set>
 #include <string>
 
@@ -105,6 +106,22 @@ std::set<Edge> ArcsOf(const DynamicGraph& graph) {
   return arcs;
 }
 
+// Apply the recorded net changes to `edges`. None of them contradicts what is there, and
+// the result is the edges of `naive`.
+void CheckChanges(NetChanges& changes, const NaiveGraph& naive, std::set<Edge>& edges) {
+  for (const EdgeChange change : changes.Take()) {
+    const Edge edge{change.src(), change.dst()};
+    ASSERT_EQ(edges.contains(edge), !change.present());
+    if (change.present()) {
+      edges.insert(edge);
+    } else {
+      edges.erase(edge);
+    }
+  }
+  const auto names = std::views::keys(naive.edges);
+  ASSERT_EQ(edges, std::set<Edge>(names.begin(), names.end()));
+}
+
 void CheckSame(const EventGraph& events, const NaiveGraph& naive) {
   ASSERT_EQ(ArcsOf(events.graph()), naive.Arcs());
   ASSERT_EQ(events.num_edges(), static_cast<std::int64_t>(naive.edges.size()));
@@ -119,6 +136,9 @@ void CheckRandomEvents(const GraphOptions& options, std::uint64_t seed) {
   EventGraph events(options);
   NaiveGraph naive(options);
   CountingObserver observer;
+  NetChanges changes;
+  std::set<Edge> recorded;
+  events.RecordTo(&changes);
   EventTime time = 0;
   for (int i = 0; i < 1500; ++i) {
     time += static_cast<EventTime>(random() % 3);
@@ -130,12 +150,15 @@ void CheckRandomEvents(const GraphOptions& options, std::uint64_t seed) {
     }
     const arrow::Status status = events.Apply(event, observer);
     ASSERT_EQ(status.ok(), naive.Apply(event)) << i;
-    if (i % 10 == 0) CheckSame(events, naive);
+    if (i % 10 != 0) continue;
+    CheckSame(events, naive);
+    CheckChanges(changes, naive, recorded);
   }
   time += options.window;
   events.ExpireUntil(time, observer);
   naive.Expire(time);
   CheckSame(events, naive);
+  CheckChanges(changes, naive, recorded);
 }
 
 TEST(EventGraph, IsTheSetOfEdgesThatTheEventsSpell) {

@@ -83,13 +83,14 @@ class CheckpointerTest : public GrowingRun {
     const int number_before = manifest.number;
     ARROW_ASSIGN_OR_RAISE(
         ScheduledRun run,
-        OpenScheduledRun(settings_, *store, *manifest.Find(kEmbedPart), false));
+        OpenScheduledRun(settings_, *store, *manifest.Find(kEmbedPart), LogUse::kNone));
     num_snapshots_ = static_cast<int>(run.schedule.size());
     const std::vector<SolveWork> work;
     Checkpointer checkpointer(*store, &manifest, run.schedule, run.progress, work,
                               settings_);
     Observer observer(checkpointer);
-    const EmbedTask task{run.schedule, run.progress, {}, nullptr};
+    const EmbedTask task{run.schedule, run.progress, manifest.Find(kEmbedPart)->files,
+                         /*provenance=*/{}};
     ARROW_RETURN_NOT_OK(
         RunEmbedPass(settings_, run.inputs, task, *store, observer, {&watched_})
             .status());

@@ -4,6 +4,7 @@
 
 #include "coden/pipeline/fingerprint.h"
 #include "coden/pipeline/pipeline.h"
+#include "store/run_store_internal.h"
 #include "support/parquet.h"
 #include "support/status.h"
 #include "support/temp_dir.h"
@@ -69,8 +70,10 @@ class DiskEstimateTest : public ::testing::Test {
 
   DiskEstimate Estimate() {
     RunInputs inputs = RunInputs::Open(settings_).ValueOrDie();
-    const auto pass = RunSchedulePass(settings_, inputs, context_).ValueOrDie();
-    return EstimateDisk(settings_, inputs, pass, context_).ValueOrDie();
+    const auto store = MakeMemoryRunStore().ValueOrDie();
+    const auto pass =
+        RunSchedulePass(settings_, inputs, context_, store.get()).ValueOrDie();
+    return EstimateDisk(settings_, inputs, pass, *store, context_).ValueOrDie();
   }
 
   // What a run leaves, by the sizes that its manifest names.

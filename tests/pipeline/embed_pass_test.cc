@@ -1,4 +1,4 @@
-// The embedding in several passes over the log against the same in one.
+// The embedding in several passes over the history against the same in one.
 
 #include "coden/pipeline/embed_pass.h"
 
@@ -6,6 +6,7 @@
 #include <random>
 
 #include "coden/pipeline/pipeline.h"
+#include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "support/parquet.h"
 #include "support/status.h"
@@ -14,7 +15,7 @@
 namespace coden {
 namespace {
 
-constexpr int kNodes = 30;
+constexpr int kNodes = 300;
 constexpr int kColumns = 40;
 
 // Remember the steps, and call `on_advance` as one goes on.
@@ -59,12 +60,15 @@ class EmbedPassTest : public ::testing::Test {
   // The limit that a pass of `columns` columns just keeps.
   std::int64_t LimitFor(int columns) {
     settings_.run.memory_limit = 0;
-    const auto plan = PlanPipeline(settings_, {&steps_});
-    EXPECT_TRUE(plan.ok()) << plan.status().ToString();
-    EXPECT_EQ(plan->resources.num_passes, 1);
-    const EmbeddingSize size{.nodes = kNodes, .threads = 2};
-    return plan->resources.memory_bytes - EmbeddingBytes(size, kColumns) +
-           EmbeddingBytes(size, columns);
+    const auto plan = PlanPipeline(settings_, {&steps_}).ValueOrDie();
+    EXPECT_EQ(plan.resources.num_passes, 1);
+    const int all = settings_.embed.columns.value_or(ColumnRange{0, kColumns}).size();
+    const auto size = [&](std::int64_t id_bytes) {
+      return EmbeddingSizeOf(settings_, plan.num_nodes, id_bytes, all,
+                             plan.scheduled.schedule, /*num_labelled=*/kNodes / 3);
+    };
+    const std::int64_t id_bytes = plan.resources.memory_bytes - PassBytes(size(0), all);
+    return PassBytes(size(id_bytes), columns);
   }
 
   arrow::Result<Manifest> Embed(const std::string& name,
@@ -159,6 +163,59 @@ TEST_F(EmbedPassTest, AnInterruptKeepsWholeSlicesAndNothingElse) {
   EXPECT_EQ(steps_.names,
             (std::vector<std::string>{"embed 2/3", "embed 3/3", "snapshot"}));
   EXPECT_FALSE(std::filesystem::exists(Slices()));
+}
+
+TEST_F(EmbedPassTest, SnapshotsOfLabelledNodesHaveTheirRowsAlone) {
+  const auto rows_of = [&](const std::string& name) {
+    EXPECT_TRUE(Embed(name).ok());
+    const auto store = RunStore::Open(settings_.run.directory).ValueOrDie();
+    const auto table = ReadParquetFile(*store, RunLayout::Snapshot(1)).ValueOrDie();
+    const auto batch = table->CombineChunksToBatch().ValueOrDie();
+    const auto& ids = static_cast<const arrow::Int64Array&>(*batch->column(0));
+    std::map<std::int64_t, std::string> rows;
+    for (std::int64_t row = 0; row < batch->num_rows(); ++row) {
+      rows[ids.Value(row)] = batch->column(1)->GetScalar(row).ValueOrDie()->ToString();
+    }
+    return rows;
+  };
+  auto all = rows_of("all");
+  settings_.snapshot.nodes = SnapshotNodes::kLabelled;
+  const auto labelled = rows_of("labelled");
+  std::erase_if(all, [](const auto& row) { return row.first % 3 != 0; });
+  EXPECT_GT(all.size(), 10u);
+  EXPECT_EQ(labelled, all);
+}
+
+TEST_F(EmbedPassTest, ChosenNodesAreTheLabelledOnesThatTheRunHas) {
+  const auto nodes = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  std::vector<NodeId> ignored;
+  CODEN_EXPECT_OK(
+      nodes->Encode(*ArrayOf(arrow::int64(), "[7, 6, 1, 299, 0, 3]"), &ignored));
+  EXPECT_FALSE(ChosenNodes(settings_, *nodes).ValueOrDie().has_value());
+  settings_.snapshot.nodes = SnapshotNodes::kLabelled;
+  EXPECT_EQ(ChosenNodes(settings_, *nodes).ValueOrDie(), (std::vector<NodeId>{1, 4, 5}));
+  // Ids of another type are refused by the training.
+  const auto strings = NodeIdMap::Make(arrow::utf8()).ValueOrDie();
+  EXPECT_EQ(ChosenNodes(settings_, *strings).ValueOrDie(), std::vector<NodeId>());
+}
+
+TEST(RowCounts, AreTheNodesThatArePresentOfTheChosenOnes) {
+  NodeTimes times;
+  times.since = {0, 2, -1, 1, 2, 4};
+  const auto counts = [&](const std::vector<int>& snapshots, int num_done,
+                          const std::optional<std::vector<NodeId>>& chosen = {}) {
+    Schedule schedule(snapshots.size());
+    for (std::size_t i = 0; i < snapshots.size(); ++i)
+      schedule[i].snapshot = snapshots[i];
+    return RowCounts(schedule, num_done, times, chosen);
+  };
+  using Counts = std::vector<std::int64_t>;
+  EXPECT_EQ(counts({0, 1, 2, 3}, 0), (Counts{1, 2, 4, 4}));
+  EXPECT_EQ(counts({0, 1, 2, 3}, 2), (Counts{4, 4}));
+  EXPECT_EQ(counts({0, 1, 2, 3}, 0, {{1, 2, 3}}), (Counts{0, 1, 2, 2}));
+  EXPECT_EQ(counts({0, 1, 2, 3}, 4), Counts());
+  // Snapshots may be left out.
+  EXPECT_EQ(counts({1, 4}, 0), (Counts{2, 5}));
 }
 
 TEST_F(EmbedPassTest, TheLimitBelowTheSmallestPassIsRefused) {

@@ -131,12 +131,53 @@ TEST(Resources, AWindowHoldsTheInsertionsThatMayStillExpire) {
   };
   EXPECT_EQ(memory(1'000'000) - memory(500'000), 500'000 * 80);
   EXPECT_EQ(memory(1'000'000'000), memory(std::nullopt));
-  // It is part of what a pass takes.
+  // Only the first pass holds it: an embedding that takes more does not see it.
   EmbeddingSize size = SizeOf(1000, 10'000);
   size.columns = 16;
   const std::int64_t without = PassBytes(size, 16);
   size.pending_bytes = 12'345;
-  EXPECT_EQ(PassBytes(size, 16), without + 12'345);
+  EXPECT_EQ(PassBytes(size, 16), without);
+  size.pending_bytes = 1'000'000'000;
+  const std::int64_t with = PassBytes(size, 16);
+  EXPECT_GT(with, 1'000'000'000);
+  size.pending_bytes += 12'345;
+  EXPECT_EQ(PassBytes(size, 16), with + 12'345);
+}
+
+TEST(Resources, ChangesAreTheEventsBetweenSnapshotsAndTheEdgesThatMayExpire) {
+  Settings settings;
+  Schedule schedule(4);
+  const std::int64_t events[] = {100, 400, 450, 1000};
+  const std::int64_t edges[] = {90, 300, 700, 200};
+  for (int i = 0; i < 4; ++i) {
+    schedule[i].snapshot = i;
+    schedule[i].time = i;
+    schedule[i].events = events[i];
+    schedule[i].num_edges = edges[i];
+  }
+  const auto size = [&](int num_done = 0) {
+    return EmbeddingSizeOf(settings, 0, 0, 16, schedule, 0, num_done);
+  };
+  EXPECT_EQ(size().edges, 700);
+  EXPECT_EQ(size().changes, 550);
+  EXPECT_EQ(size(/*num_done=*/1).changes, 550);
+  EXPECT_EQ(size(/*num_done=*/4).changes, 0);
+  settings.graph.window = 1;
+  EXPECT_EQ(size().changes, 550 + 700);
+}
+
+TEST(Resources, BothPassesHoldTheChangesOfASnapshot) {
+  EmbeddingSize size = SizeOf(1000, 10'000);
+  size.columns = 16;
+  const std::int64_t pass = PassBytes(size, 16);
+  const std::int64_t embedding = EmbeddingBytes(size, 16);
+  size.changes = 100'000'000;
+  EXPECT_GE(EmbeddingBytes(size, 16) - embedding, 100'000'000 * 16);
+  EXPECT_GE(PassBytes(size, 16) - pass, 100'000'000 * 16);
+  size.changes = 0;
+  size.edges = 100'000'000;
+  EXPECT_EQ(EmbeddingBytes(size, 16), embedding);
+  EXPECT_GE(PassBytes(size, 16) - pass, 100'000'000 * 8);
 }
 
 TEST(Resources, ARowGroupOfWholeRowsIsHeldUntilItIsWritten) {

@@ -1,6 +1,7 @@
 #include "coden/experiment/experiment.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_writer.h"
+#include "coden/state/history.h"
 #include "coden/state/saved_nodes.h"
 #include "coden/state/saved_work.h"
 #include "coden/version.h"
@@ -15,6 +16,7 @@ TEST(Schemas, FilesOfARunAreAsDescribed) {
   CheckSchemaFile(*ScheduleSchema(), "schedule");
   CheckSchemaFile(*WorkSchema(), "work");
   CheckSchemaFile(*NodesSchema(arrow::int64()), "nodes");
+  CheckSchemaFile(*HistorySchema(), "history");
   CheckSchemaFile(*SnapshotSchema(arrow::int64(), SnapshotLayout::kList, /*width=*/4),
                   "snapshot");
 }

@@ -54,7 +54,7 @@ TEST(EngineInvarianceProperty, ThreadsAndSlicesChangeNoBit) {
 void PutBack(const EngineReplay& from, EngineReplay& to) {
   const EmbeddingEngine& engine = from.engine();
   const auto connected = engine.ConnectedNodes();
-  to.engine().Restore(from.graph().graph(), connected, engine.Memory());
+  to.engine().Restore(from.graph(), connected, engine.Memory());
   std::vector<double> numbers(connected.size());
   for (int column = 0; column < engine.num_columns(); ++column) {
     engine.CopyNumbers(column, 0, numbers);
@@ -86,7 +86,7 @@ TEST(EngineInvarianceProperty, AnEnginePutBackGoesOnWithTheSameBits) {
       if (k == stop) {
         // Graph and features are those of then; nodes of later may be known already.
         rest.Apply(log.batches[k]);
-        rest.ForgetChanges();
+        rest.SkipUpdate();
         if (knows_all_nodes) rest.engine().Grow(setup.num_nodes);
         PutBack(whole, rest);
       } else {

@@ -68,14 +68,14 @@ void CheckLog(const Case& setup, Tally& tally) {
   EngineReplay replay(setup, log);
   for (const Batch& batch : log.batches) {
     TallyWork(replay.Run(batch), tally);
-    RC_ASSERT(test::ArcsOf(replay.graph().graph()) == replay.model().Arcs());
+    RC_ASSERT(test::ArcsOf(replay.graph()) == replay.model().Arcs());
     const bool attainable = replay.EpsilonIsAttainable();
     if (!attainable) tally.Add("batches whose epsilon float64 cannot hold");
     CheckColumns(replay, attainable, setup.embed.epsilon);
   }
   // The audit finds no bound wrong by more than rounding.
   const std::vector<double> claimed = replay.engine().ErrorBounds();
-  replay.engine().Audit(replay.graph().graph());
+  replay.engine().Audit(replay.graph());
   const std::vector<double> audited = replay.engine().ErrorBounds();
   for (int column = 0; column < setup.num_columns; ++column) {
     RC_ASSERT(audited[column] <=

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "property/exact_solver.h"
 #include "property/log_case.h"
 #include "property/model_graph.h"
+#include "support/event_fed_graph.h"
 
 namespace coden::property {
 
@@ -30,6 +32,20 @@ class Threads {
   tbb::global_control control_;
 };
 
+/// By node, its place in the order of first events; -1 for nodes without an event.
+inline std::shared_ptr<const std::vector<std::int32_t>> ArrivalsOf(const Log& log) {
+  auto arrivals = std::make_shared<std::vector<std::int32_t>>(log.features.size(), -1);
+  std::int32_t arrived = 0;
+  for (const Batch& batch : log.batches) {
+    for (const Item& item : batch.items) {
+      if (!item.is_event()) continue;
+      for (const NodeId node : {item.event.src, item.event.dst})
+        if ((*arrivals)[node] < 0) (*arrivals)[node] = arrived++;
+    }
+  }
+  return arrivals;
+}
+
 class EngineReplay {
  public:
   EngineReplay(const Case& setup, const Log& log)
@@ -46,7 +62,9 @@ class EngineReplay {
         model_(setup.graph),
         engine_(options, num_columns, setup.solver),
         features_(setup.num_nodes, std::vector<float>(num_columns, 0.0f)),
-        largest_(num_columns, 0) {}
+        largest_(num_columns, 0) {
+    engine_.SetArrivals(ArrivalsOf(log));
+  }
 
   /// Apply a batch and bring the engine up to date.
   SolveWork Run(const Batch& batch) {
@@ -64,18 +82,17 @@ class EngineReplay {
         SetFeatures(item.event.src, item.vector);
       }
     }
-    graph_.ExpireUntil(batch.end, changes_);
+    graph_.ExpireUntil(batch.end);
     model_.ExpireUntil(batch.end);
   }
   void Apply(const EdgeEvent& event) {
-    Must(graph_.Apply(event, changes_));
+    Must(graph_.Apply(event));
     RC_ASSERT(model_.Apply(event));
   }
   SolveWork Update() {
-    changes_.Settle(graph_.graph());
     const SolveWork work =
-        engine_.Update(graph_.graph(), changes_, [] { return false; }, num_nodes_);
-    changes_.Clear();
+        engine_.Update(graph_.Follow(), [] { return false; }, num_nodes_);
+    graph_.Settle();
     for (int column = 0; column < num_columns_; ++column) {
       const Real size = SizeOf(Features(column)) + SizeOf(Embedding(column));
       largest_[column] = std::max(largest_[column], size);
@@ -83,8 +100,11 @@ class EngineReplay {
     return work;
   }
 
-  /// The engine is given by others what has changed so far.
-  void ForgetChanges() { changes_.Clear(); }
+  /// Bring the graph up to date without the engine, which the caller restores.
+  void SkipUpdate() {
+    graph_.Follow();
+    graph_.Settle();
+  }
 
   void Arrive(NodeId num_nodes) {
     graph_.Grow(num_nodes);
@@ -105,7 +125,8 @@ class EngineReplay {
   NodeId num_nodes() const { return num_nodes_; }
   int num_columns() const { return num_columns_; }
   const ModelGraph& model() const { return model_; }
-  const EventGraph& graph() const { return graph_; }
+  /// As of the last update.
+  const SnapshotGraph& graph() const { return graph_.graph(); }
   EmbeddingEngine& engine() { return engine_; }
   const EmbeddingEngine& engine() const { return engine_; }
 
@@ -154,9 +175,8 @@ class EngineReplay {
   const Log& log_;
   const int first_column_;
   const int num_columns_;
-  EventGraph graph_;
+  test::EventFedGraph graph_;
   ModelGraph model_;
-  NeighbourhoodChanges changes_;
   EmbeddingEngine engine_;
   std::vector<std::vector<float>> features_;  // by node
   std::vector<Real> largest_;                 // by column

@@ -1,9 +1,13 @@
-// The graph of the embedder and the graph of the sampler are the one that the events
-// mean; a window is the deletions it stands for; an undirected graph is both arcs.
+// The event graph with degrees alone, the one with neighbours and the snapshot graph of
+// the solvers all equal a model of what the events mean; a window equals the deletions it
+// stands for; an undirected graph is both arcs.
 
 #include <algorithm>
+#include <ranges>
+#include <set>
 
 #include "coden/graph/degree_graph.h"
+#include "coden/graph/snapshot_graph.h"
 #include "coden/graph/unobserved.h"
 #include "property/check_property.h"
 #include "property/log_case.h"
@@ -50,6 +54,86 @@ TEST(GraphProperty, BothGraphsAreWhatTheEventsMean) {
     }
     tally.Add("edges expired", model.counts().expired);
     tally.Add("rows that repeat an edge", model.counts().repeated);
+  });
+}
+
+// The out-neighbours of every node, sorted.
+using Neighbours = std::vector<std::vector<NodeId>>;
+
+Neighbours NeighboursOf(const ModelGraph& model, NodeId num_nodes) {
+  Neighbours neighbours(num_nodes);
+  for (const auto& [src, dst] : model.Arcs()) neighbours[src].push_back(dst);
+  return neighbours;
+}
+
+// Check that net changes are sorted and name every edge once, and that they turn `edges`
+// into those of the model.
+void ApplyToEdges(const std::vector<EdgeChange>& changes, const ModelGraph& model,
+                  std::set<ModelGraph::Edge>& edges) {
+  RC_ASSERT(std::is_sorted(changes.begin(), changes.end()));
+  std::set<ModelGraph::Edge> changed;
+  for (const EdgeChange change : changes) {
+    const ModelGraph::Edge edge{change.src(), change.dst()};
+    RC_ASSERT(changed.insert(edge).second);
+    RC_ASSERT(edges.contains(edge) != change.present());
+    if (change.present()) {
+      edges.insert(edge);
+    } else {
+      edges.erase(edge);
+    }
+  }
+  const auto names = std::views::keys(model.edges());
+  RC_ASSERT(edges == std::set<ModelGraph::Edge>(names.begin(), names.end()));
+}
+
+// After any net changes a snapshot graph equals the model. For every node whose
+// neighbours differ from those at the last Settle, it reports what they were then.
+TEST(GraphProperty, ASnapshotGraphFollowsNetChanges) {
+  CheckProperty({1000}, [](Tally& tally) {
+    const Case setup = *AnyCase();
+    // Whether to call Settle after each batch.
+    const auto settles =
+        *rc::gen::container<std::vector<bool>>(rc::gen::arbitrary<bool>());
+    BasicEventGraph<DegreeGraph> events(setup.graph);
+    NetChanges changes;
+    events.RecordTo(&changes);
+    SnapshotGraph graph(setup.graph.directed);
+    ModelGraph model(setup.graph);
+    std::set<ModelGraph::Edge> edges;
+    Neighbours settled(setup.num_nodes);
+    Unobserved nobody;
+    const Log log = Resolve(setup);
+    for (std::size_t k = 0; k < log.batches.size(); ++k) {
+      const Batch& batch = log.batches[k];
+      for (const Item& item : batch.items) {
+        if (!item.is_event()) continue;
+        Must(events.Apply(item.event, nobody));
+        model.Apply(item.event);
+      }
+      events.ExpireUntil(batch.end, nobody);
+      model.ExpireUntil(batch.end);
+      graph.Grow(batch.num_nodes);
+      const std::vector<EdgeChange> net = changes.Take();
+      ApplyToEdges(net, model, edges);
+      Must(graph.Apply(net));
+      const Neighbours now = NeighboursOf(model, setup.num_nodes);
+      for (NodeId node = 0; node < graph.num_nodes(); ++node)
+        RC_ASSERT(std::ranges::equal(graph.out_neighbours(node), now[node]));
+      RC_ASSERT(graph.num_arcs() == static_cast<std::int64_t>(model.Arcs().size()));
+      std::set<NodeId> reported;
+      for (const SnapshotGraph::Change& change : graph.changes()) {
+        RC_ASSERT(reported.insert(change.node).second);
+        RC_ASSERT(std::ranges::equal(change.before, settled[change.node]));
+      }
+      for (NodeId node = 0; node < graph.num_nodes(); ++node)
+        RC_ASSERT(settled[node] == now[node] || reported.contains(node));
+      tally.Add("net changes", static_cast<std::int64_t>(net.size()));
+      if (k < settles.size() && !settles[k]) continue;
+      graph.Settle();
+      RC_ASSERT(graph.changes().empty());
+      settled = now;
+      tally.Add("calls of Settle");
+    }
   });
 }
 

@@ -68,7 +68,7 @@ TEST(ReversalProperty, DeclinedUndoesInclined) {
         replay.SetFeatures(node, vector);
       }
       replay.Update();
-      RC_ASSERT(test::ArcsOf(replay.graph().graph()) == then.arcs);
+      RC_ASSERT(test::ArcsOf(replay.graph()) == then.arcs);
       AssertWithinBounds(WhatIsSaid(replay), then.said);
       tally.Add("batches taken back");
     }
@@ -102,7 +102,7 @@ TEST(ReversalProperty, TogglingTwiceInOneBatchLeavesNoBitChanged) {
       std::rotate(toggles.begin(), toggles.begin() + toggles.size() / 2, toggles.end());
       for (const EdgeEvent& toggle : toggles) replay.Apply(toggle);
       const SolveWork work = replay.Update();
-      RC_ASSERT(test::ArcsOf(replay.graph().graph()) == arcs);
+      RC_ASSERT(test::ArcsOf(replay.graph()) == arcs);
       RC_ASSERT(work.pushes + work.sweeps + work.proving_sweeps == 0);
       AssertSameBits(WhatIsSaid(replay), before);
       tally.Add("edges toggled twice", static_cast<std::int64_t>(pairs.size()));

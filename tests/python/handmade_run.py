@@ -96,7 +96,7 @@ class HandmadeRun:
             "notes": [],
             "files": list(self.files.values()),
         }
-        manifest = {"format_version": 4, "coden": "0.1.0", "number": self.commits}
+        manifest = {"format_version": 5, "coden": "0.1.0", "number": self.commits}
         manifest |= {"parts": [part, *trainings], **changes}
         (self.folder / "_coden").mkdir(exist_ok=True)
         write_sealed(self.manifest(), manifest)

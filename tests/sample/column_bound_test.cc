@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sample/neighbourhood_changes_internal.h"
 #include "support/dense_ppr.h"
 
 namespace coden {

@@ -1,6 +1,9 @@
 #include "coden/sample/lazy_sampler.h"
 
+#include <algorithm>
 #include <random>
+#include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -53,8 +56,115 @@ TEST(LazySampler, EmitsAtPredictionBelowThreshold) {
   CheckPoint(schedule[0], {0, 0, false, 3, 1, 2, 1, 0.0});
   // Node 1 goes from one neighbour to two, node 2 from none to one; three nodes by then.
   CheckPoint(schedule[1], {1, 1, true, 6, 4, 4, 2, kFactor * (2.0 / 2 + 1) / 3});
-  EXPECT_EQ(sampler.first_event(),
-            (std::vector<EventTime>{3, 3, 4, LazySampler::kNever, 5}));
+}
+
+TEST(LazySampler, KnowsWhenNodesCame) {
+  LazySampler sampler = MakeSampler(kOutOfReach);
+  sampler.AddNode(6);
+  Schedule schedule;
+  Insert(sampler, 1, 0, 3, &schedule);
+  sampler.OnStart(3, &schedule);
+  Insert(sampler, 1, 2, 4, &schedule);
+  sampler.OnPredict(6, &schedule);
+  sampler.OnPredict(7, &schedule);
+  Insert(sampler, 4, 4, 8, &schedule);  // a self loop that is dropped
+  sampler.OnFeatureUpdate(5, 1.0f, &schedule);
+  Insert(sampler, 6, 1, 9, &schedule);
+  sampler.OnPredict(9, &schedule);
+  std::vector<std::int32_t> since, arrivals;
+  std::vector<EventTime> first_events;
+  for (const SampledNode& node : sampler.nodes()) {
+    since.push_back(node.since);
+    arrivals.push_back(node.arrival);
+    first_events.push_back(node.first_event);
+  }
+  // Node 3 was never named; 5 and 6 came with features, and 6 has had an event since.
+  constexpr EventTime kNever = SampledNode::kNever;
+  EXPECT_EQ(since, (std::vector<std::int32_t>{0, 0, 1, -1, 3, 3, 0}));
+  EXPECT_EQ(arrivals, (std::vector<std::int32_t>{1, 0, 2, -1, 3, -1, 4}));
+  EXPECT_EQ(first_events, (std::vector<EventTime>{3, 3, 4, kNever, 8, kNever, 9}));
+}
+
+TEST(LazySampler, HandsOverTheNetChangesOfEverySnapshot) {
+  // 0 - 1 and 1 - 2 at the start. Then 0 - 1 goes and comes again, 1 - 2 goes, 2 - 3
+  // comes; then nothing happens.
+  GraphOptions graph;
+  graph.events = EventMode::kToggle;
+  LazySampler sampler = MakeSampler(kOutOfReach, 1.0f, 0, graph);
+  std::vector<std::vector<EdgeChange>> changes;
+  Schedule recorded;
+  sampler.Record(
+      [&](const SchedulePoint& point, std::vector<EdgeChange> net, const ShiftedGraph&) {
+        recorded.push_back(point);
+        changes.push_back(std::move(net));
+      });
+  Schedule schedule;
+  const auto toggle = [&](NodeId src, NodeId dst) {
+    ASSERT_TRUE(sampler.OnEvent({src, dst, 1, EventKind::kToggle}, &schedule).ok());
+  };
+  toggle(2, 1);
+  toggle(1, 0);
+  sampler.OnStart(1, &schedule);
+  toggle(0, 1);
+  toggle(1, 2);
+  toggle(1, 0);
+  toggle(3, 2);
+  EXPECT_EQ(sampler.num_recorded(), 4);
+  sampler.OnPredict(2, &schedule);
+  sampler.OnPredict(3, &schedule);
+  EXPECT_EQ(recorded, schedule);
+  const std::vector<std::vector<EdgeChange>> expected = {
+      {{0, 1, true}, {1, 2, true}}, {{1, 2, false}, {2, 3, true}}, {}};
+  EXPECT_EQ(changes, expected);
+}
+
+// At every snapshot, wherever it lies, with edges that are toggled and expire.
+TEST(LazySampler, NetChangesAddUpToTheGraph) {
+  for (const ShiftBound bound : {ShiftBound::kRelative, ShiftBound::kStrict}) {
+    for (const bool directed : {false, true}) {
+      for (const EventTime window : {0, 40}) {
+        SCOPED_TRACE(::testing::Message()
+                     << static_cast<int>(bound) << directed << " window " << window);
+        const GraphOptions graph{.events = EventMode::kToggle,
+                                 .directed = directed,
+                                 .self_loops = true,
+                                 .window = window};
+        LazySampler sampler = MakeSampler(0.5, 1.0f, 0, graph, bound);
+        std::set<std::pair<NodeId, NodeId>> edges;
+        int num_snapshots = 0, num_between = 0;
+        sampler.Record([&](const SchedulePoint& point, std::vector<EdgeChange> changes,
+                           const ShiftedGraph& now) {
+          EXPECT_EQ(point.snapshot, num_snapshots++);
+          num_between += !point.at_prediction;
+          EXPECT_TRUE(std::is_sorted(changes.begin(), changes.end()));
+          for (const EdgeChange change : changes) {
+            const std::pair edge(change.src(), change.dst());
+            EXPECT_EQ(change.present() ? edges.insert(edge).second : edges.erase(edge),
+                      1u);
+          }
+          std::vector<EdgeChange> all;
+          for (const auto& [src, dst] : edges) all.emplace_back(src, dst, true);
+          EXPECT_EQ(now.Edges(), all);
+          EXPECT_EQ(point.num_edges, static_cast<std::int64_t>(edges.size()));
+        });
+        std::mt19937 random(7);
+        Schedule schedule;
+        for (EventTime time = 0; time < 400; ++time) {
+          const auto src = static_cast<NodeId>(random() % 12);
+          const auto dst = static_cast<NodeId>(random() % 12);
+          ASSERT_TRUE(
+              sampler.OnEvent({src, dst, time, EventKind::kToggle}, &schedule).ok());
+          if (time == 99) sampler.OnStart(99, &schedule);
+          if (time >= 100 && time % 50 == 49) sampler.OnPredict(time, &schedule);
+        }
+        // All that is left expires, or nothing happens.
+        sampler.OnPredict(1000, &schedule);
+        EXPECT_EQ(num_snapshots, static_cast<int>(schedule.size()));
+        EXPECT_GT(num_between, 5);
+        EXPECT_EQ(edges.empty(), window > 0);
+      }
+    }
+  }
 }
 
 TEST(LazySampler, EmptyInitialGraphHasNoSnapshot) {

@@ -8,34 +8,39 @@
 namespace coden {
 namespace {
 
-// Rows of a snapshot: every node with the numbers 10 node + snapshot and its half.
-BatchPtr Rows(int snapshot, const std::vector<std::int64_t>& nodes) {
-  arrow::Int32Builder snapshots;
-  arrow::Int64Builder ids;
+std::shared_ptr<NodeIdMap> MapOf(const std::vector<std::int64_t>& ids) {
+  std::shared_ptr<NodeIdMap> map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
+  arrow::Int64Builder builder;
+  std::vector<NodeId> numbers;
+  EXPECT_TRUE(builder.AppendValues(ids).ok());
+  EXPECT_TRUE(map->Encode(*builder.Finish().ValueOrDie(), &numbers).ok());
+  return map;
+}
+
+// All nodes of the run.
+const NodeIdMap& Nodes() {
+  static const std::shared_ptr<NodeIdMap> nodes = MapOf({9, 8, 7, 6, 5, 4, 3, 2, 1});
+  return *nodes;
+}
+
+// Rows of a snapshot: every node with the numbers 10 id + snapshot and its half.
+BatchPtr Rows(int snapshot, const std::vector<std::int64_t>& ids) {
+  arrow::Int32Builder snapshots, nodes;
   const auto values = std::make_shared<arrow::FloatBuilder>();
   arrow::ListBuilder lists(arrow::default_memory_pool(), values);
-  for (const std::int64_t node : nodes) {
-    const auto number = static_cast<float>(10 * node + snapshot);
-    EXPECT_TRUE(snapshots.Append(snapshot).ok() && ids.Append(node).ok() &&
-                lists.Append().ok() && values->Append(number).ok() &&
-                values->Append(number / 2).ok());
+  for (const std::int64_t id : ids) {
+    const auto number = static_cast<float>(10 * id + snapshot);
+    EXPECT_TRUE(snapshots.Append(snapshot).ok() &&
+                nodes.Append(static_cast<NodeId>(9 - id)).ok() && lists.Append().ok() &&
+                values->Append(number).ok() && values->Append(number / 2).ok());
   }
   return arrow::RecordBatch::Make(
       arrow::schema({arrow::field("snapshot", arrow::int32()),
-                     arrow::field("node", arrow::int64()),
+                     arrow::field("node", arrow::int32()),
                      arrow::field("embedding", arrow::list(arrow::float32()))}),
-      static_cast<std::int64_t>(nodes.size()),
-      {snapshots.Finish().ValueOrDie(), ids.Finish().ValueOrDie(),
+      static_cast<std::int64_t>(ids.size()),
+      {snapshots.Finish().ValueOrDie(), nodes.Finish().ValueOrDie(),
        lists.Finish().ValueOrDie()});
-}
-
-std::shared_ptr<const NodeIdMap> Keep(const std::vector<std::int64_t>& nodes) {
-  std::shared_ptr<NodeIdMap> map = NodeIdMap::Make(arrow::int64()).ValueOrDie();
-  arrow::Int64Builder ids;
-  std::vector<NodeId> found;
-  EXPECT_TRUE(ids.AppendValues(nodes).ok());
-  EXPECT_TRUE(map->Encode(*ids.Finish().ValueOrDie(), &found).ok());
-  return map;
 }
 
 std::string Show(const SnapshotCache& cache, int snapshot) {
@@ -52,7 +57,9 @@ std::string Show(const SnapshotCache& cache, int snapshot) {
 }
 
 TEST(SnapshotCache, KeepsRowsOfSomeNodesAndPassesAllOn) {
-  SnapshotCache cache(Keep({7, 3, 9}), 1 << 20);
+  // One of the nodes to keep is not of this run.
+  SnapshotCache cache(MapOf({7, 30, 3, 9}), 1 << 20);
+  ASSERT_TRUE(cache.Follow(Nodes()).ok());
   std::int64_t passed = 0;
   const Emit count = [&](const BatchPtr& batch) {
     passed += batch->num_rows();
@@ -69,8 +76,17 @@ TEST(SnapshotCache, KeepsRowsOfSomeNodesAndPassesAllOn) {
   EXPECT_EQ(Show(cache, 0), "none");
 }
 
+TEST(SnapshotCache, KeepsNoRowsWhereIdsAreOfAnotherType) {
+  SnapshotCache cache(NodeIdMap::Make(arrow::utf8()).ValueOrDie(), 1 << 20);
+  ASSERT_TRUE(cache.Follow(Nodes()).ok());
+  const Emit discard = [](const BatchPtr&) { return arrow::Status::OK(); };
+  ASSERT_TRUE(cache.Push(Rows(0, {1, 3}), discard).ok());
+  EXPECT_EQ(Show(cache, 0), "");
+}
+
 TEST(SnapshotCache, ForgetsAllWhereItIsTooSmall) {
-  SnapshotCache cache(Keep({1, 2, 3}), 400);
+  SnapshotCache cache(MapOf({1, 2, 3}), 400);
+  ASSERT_TRUE(cache.Follow(Nodes()).ok());
   const Emit discard = [](const BatchPtr&) { return arrow::Status::OK(); };
   ASSERT_TRUE(cache.Push(Rows(0, {1, 2, 3}), discard).ok());
   EXPECT_NE(Show(cache, 0), "none");

@@ -1,14 +1,14 @@
-// What the tests of the writer share: rows as the embed stage emits them, and a run to
-// write into.
+// What the tests of the writer share: rows of snapshots, and a run to write them into.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "coden/snapshot/node_filter.h"
+#include "coden/embed/embedder.h"
 #include "coden/snapshot/snapshot_writer.h"
 #include "coden/store/run_layout.h"
 #include "support/parquet.h"
@@ -26,7 +26,8 @@ inline std::shared_ptr<arrow::DataType> VectorType() {
 // A node as text and its vector: what a file holds, whatever its layout.
 using Rows = std::vector<std::pair<std::string, std::vector<float>>>;
 
-// What the embed stage emits: rows of one snapshot.
+// Rows of one snapshot, with the ids that its file is to have. The embed stage emits the
+// same with numbers in their place (SnapshotWriterTest::Push).
 inline BatchPtr EmbeddingsOf(int snapshot, const std::shared_ptr<arrow::Array>& ids,
                              const std::vector<float>& values) {
   const std::int64_t rows = ids->length();
@@ -99,48 +100,55 @@ class SnapshotWriterTest : public ::testing::Test {
     }
   }
 
-  // The files of a writer are put in their places as they come.
-  std::unique_ptr<SnapshotWriter> Bound(const arrow::RecordBatch& like,
+  // A writer of snapshots that have `num_rows` rows, after the first `num_done`. Its
+  // files are put in their places as they come.
+  std::unique_ptr<SnapshotWriter> Bound(const std::shared_ptr<arrow::DataType>& id_type,
+                                        std::vector<std::int64_t> num_rows,
                                         int num_done = 0) {
     written_.clear();
-    const auto& id_type = like.column(1)->type();
+    schedule_.resize(num_done + num_rows.size());
     if (nodes_ == nullptr || !nodes_->id_type()->Equals(*id_type))
       nodes_ = NodeIdMap::Make(id_type).ValueOrDie();
     auto writer = std::make_unique<SnapshotWriter>(
         options_, *store_, schedule_, *nodes_, kWidth,
         SnapshotProvenance{"run 7", "embed.alpha = 0.2\n", "0123456789abcdef"}, num_done,
-        [this](WrittenSnapshot written) {
+        std::move(num_rows), [this](WrittenSnapshot written) {
           ARROW_RETURN_NOT_OK(store_->Move(written.file.staged, written.file.path));
           schedule_[written.snapshot].base = written.base;
           written_.push_back(std::move(written));
           return arrow::Status::OK();
         });
-    EXPECT_TRUE(writer->Bind(like.schema()).ok());
+    EXPECT_TRUE(writer->Bind(Embedder::OutputSchema()).ok());
     return writer;
   }
 
-  // Take a batch, whose ids are known by then as they are in a run.
+  // Take a batch as the embed stage emits it, with the numbers of its nodes.
   arrow::Status Push(SnapshotWriter& writer, const BatchPtr& batch) {
-    std::vector<NodeId> ignored;
-    ARROW_RETURN_NOT_OK(nodes_->Encode(*batch->column(1), &ignored));
-    return writer.Push(batch, Nothing());
+    std::vector<NodeId> numbers;
+    ARROW_RETURN_NOT_OK(nodes_->Encode(*batch->column(1), &numbers));
+    return writer.Push(
+        arrow::RecordBatch::Make(
+            Embedder::OutputSchema(), batch->num_rows(),
+            {batch->column(0),
+             std::make_shared<arrow::Int32Array>(
+                 batch->num_rows(), arrow::Buffer::FromVector(std::move(numbers))),
+             batch->column(2)}),
+        Nothing());
   }
 
-  // The files that come of `batches`, of the nodes to keep.
+  // The files that come of `batches`, whose last one has the last row.
   std::vector<FileRecord> Write(const std::vector<BatchPtr>& batches, int num_done = 0) {
-    const auto& last = static_cast<const arrow::Int32Array&>(*batches.back()->column(0));
-    schedule_.resize(last.Value(last.length() - 1) + 1);
-    const auto writer = Bound(*batches.at(0), num_done);
-    const Emit write = [&](const BatchPtr& batch) { return Push(*writer, batch); };
+    std::vector<std::int64_t> num_rows;
     for (const BatchPtr& batch : batches) {
-      if (keep_ == nullptr) {
-        CODEN_EXPECT_OK(write(batch));
-        continue;
+      const auto& snapshots = static_cast<const arrow::Int32Array&>(*batch->column(0));
+      for (std::int64_t row = 0; row < batch->num_rows(); ++row) {
+        const auto place = static_cast<std::size_t>(snapshots.Value(row) - num_done);
+        num_rows.resize(std::max(num_rows.size(), place + 1), 0);
+        ++num_rows[place];
       }
-      NodeFilter filter(*keep_);
-      EXPECT_TRUE(filter.Bind(batch->schema()).ok());
-      CODEN_EXPECT_OK(filter.Push(batch, write));
     }
+    const auto writer = Bound(batches.at(0)->column(1)->type(), num_rows, num_done);
+    for (const BatchPtr& batch : batches) CODEN_EXPECT_OK(Push(*writer, batch));
     CODEN_EXPECT_OK(writer->Finish(Nothing()));
     std::vector<FileRecord> files;
     for (const WrittenSnapshot& written : written_) files.push_back(written.file);
@@ -152,12 +160,6 @@ class SnapshotWriterTest : public ::testing::Test {
   // The stage emits nothing.
   static Emit Nothing() {
     return [](const BatchPtr&) { return arrow::Status::Invalid("emitted a batch"); };
-  }
-
-  void Keep(const arrow::Array& ids) {
-    keep_ = NodeIdMap::Make(ids.type()).ValueOrDie();
-    std::vector<NodeId> ignored;
-    CODEN_EXPECT_OK(keep_->Encode(ids, &ignored));
   }
 
   std::shared_ptr<arrow::Table> Read(int snapshot) {
@@ -198,7 +200,6 @@ class SnapshotWriterTest : public ::testing::Test {
   std::unique_ptr<NodeIdMap> nodes_;
   std::vector<WrittenSnapshot> written_;
   SnapshotOptions options_;
-  std::unique_ptr<NodeIdMap> keep_;
 };
 
 inline constexpr SnapshotLayout kLayouts[] = {

@@ -25,13 +25,49 @@ TEST_F(SnapshotWriterTest, WritesOneFilePerSnapshot) {
   EXPECT_TRUE(store_->List(RunLayout::kStage).ValueOrDie().empty());
 }
 
-TEST_F(SnapshotWriterTest, AFileAppearsWhenTheNextSnapshotBegins) {
-  const auto writer = Bound(*Embeddings(0, 0, 1));
+TEST_F(SnapshotWriterTest, AFileIsCompleteWithTheLastRowOfItsSnapshot) {
+  for (const SnapshotMode mode : {SnapshotMode::kFull, SnapshotMode::kDelta}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    options_.mode = mode;
+    const BatchPtr rows = Embeddings(0, 0, 4);
+    const auto writer = Bound(arrow::int64(), {4, 2, 0, 3});
+    CODEN_EXPECT_OK(Push(*writer, rows->Slice(0, 3)));
+    EXPECT_TRUE(written_.empty());
+    CODEN_EXPECT_OK(Push(*writer, rows->Slice(3)));
+    ASSERT_EQ(written_.size(), 1u);
+    EXPECT_EQ(written_[0].snapshot, 0);
+    EXPECT_EQ(ReadRows(0), RowsOf({rows}));
+    CODEN_EXPECT_OK(Push(*writer, Embeddings(1, 20, 2)));
+    EXPECT_EQ(written_.size(), 2u);
+    // One without rows has its file in passing.
+    CODEN_EXPECT_OK(Push(*writer, Embeddings(3, 0, 2)));
+    EXPECT_EQ(written_.size(), 3u);
+    CODEN_EXPECT_OK(Push(*writer, Embeddings(3, 6, 1)));
+    EXPECT_EQ(written_.size(), 4u);
+    CODEN_EXPECT_OK(writer->Finish(Nothing()));
+    EXPECT_EQ(written_.size(), 4u);
+  }
+}
+
+TEST_F(SnapshotWriterTest, MoreRowsThanWereToldAreAnError) {
+  // In one batch, in a later one, and where there is to be none.
+  EXPECT_FALSE(Push(*Bound(arrow::int64(), {4, 4}), Embeddings(0, 0, 5)).ok());
+  EXPECT_FALSE(Push(*Bound(arrow::int64(), {0, 4}), Embeddings(0, 0, 1)).ok());
+  const auto writer = Bound(arrow::int64(), {4, 4});
   CODEN_EXPECT_OK(Push(*writer, Embeddings(0, 0, 4)));
-  EXPECT_TRUE(written_.empty());
-  CODEN_EXPECT_OK(Push(*writer, Embeddings(1, 0, 4)));
-  ASSERT_EQ(written_.size(), 1u);
-  EXPECT_TRUE(std::filesystem::exists(Path(RunLayout::Snapshot(0))));
+  const arrow::Status status = Push(*writer, Embeddings(0, 30, 1));
+  EXPECT_TRUE(status.IsInvalid()) << status.ToString();
+}
+
+TEST_F(SnapshotWriterTest, FewerRowsThanWereToldAreAnError) {
+  const auto writer = Bound(arrow::int64(), {4, 4});
+  CODEN_EXPECT_OK(Push(*writer, Embeddings(0, 0, 3)));
+  EXPECT_EQ(Push(*writer, Embeddings(1, 0, 4)).message(),
+            "snapshot 0 lacks 1 rows when snapshot 1 comes");
+  const auto other = Bound(arrow::int64(), {4, 4});
+  CODEN_EXPECT_OK(Push(*other, Embeddings(0, 0, 4)));
+  EXPECT_EQ(other->Finish(Nothing()).message(),
+            "snapshot 1 lacks 4 rows when snapshot 2 comes");
 }
 
 TEST_F(SnapshotWriterTest, AllLayoutsHoldTheSameNumbers) {
@@ -44,21 +80,6 @@ TEST_F(SnapshotWriterTest, AllLayoutsHoldTheSameNumbers) {
     EXPECT_TRUE(
         Read(0)->schema()->Equals(*SnapshotSchema(arrow::int64(), layout, kWidth)))
         << Read(0)->schema()->ToString();
-  }
-}
-
-TEST_F(SnapshotWriterTest, WritesOnlyTheNodesToKeep) {
-  Keep(*ArrayOf(arrow::int64(), "[14, 5, 99, 6]"));
-  const BatchPtr batch = Embeddings(0, 5, 5);  // 5 8 11 14 17
-  for (const SnapshotLayout layout : kLayouts) {
-    SCOPED_TRACE(static_cast<int>(layout));
-    options_.layout = layout;
-    const auto files = Write({batch, Embeddings(1, 20, 3)});
-    EXPECT_EQ(ReadRows(0), RowsOf({batch->Slice(0, 1), batch->Slice(3, 1)}));
-    ASSERT_EQ(files.size(), 2u);
-    EXPECT_EQ(files[0].rows, 2);
-    EXPECT_EQ(files[1].rows, 0);
-    EXPECT_EQ(Read(1)->num_rows(), 0);
   }
 }
 
@@ -82,37 +103,27 @@ TEST_F(SnapshotWriterTest, ASnapshotWithoutRowsIsAFileWithoutRows) {
 TEST_F(SnapshotWriterTest, BatchesOfOneSnapshotGoIntoOneFileHoweverTheyAreCut) {
   const std::vector<BatchPtr> batches = {Embeddings(0, 5, 60), Embeddings(0, 500, 40),
                                          Embeddings(1, 7, 90)};
-  std::string kept;
-  for (const BatchPtr& batch : batches) {
-    for (std::int64_t row = 0; row < batch->num_rows(); row += 2) {
-      kept += (kept.empty() ? "[" : ", ") + Text(*batch->column(1), row);
-    }
-  }
-  for (const bool all : {true, false}) {
-    if (!all) Keep(*ArrayOf(arrow::int64(), kept + "]"));
-    for (const SnapshotLayout layout : kLayouts) {
-      options_.layout = layout;
-      Write(batches);
-      const Rows whole[] = {ReadRows(0), ReadRows(1)};
-      EXPECT_EQ(whole[0].size(), all ? 100u : 50u);
-      for (std::uint32_t seed = 1; seed <= 5; ++seed) {
-        SCOPED_TRACE(seed);
-        std::vector<BatchPtr> cut;
-        Recut recut(seed);
-        for (const BatchPtr& batch : batches) {
-          CODEN_EXPECT_OK(recut.Push(batch, [&](BatchPtr part) {
-            cut.push_back(std::move(part));
-            return arrow::Status::OK();
-          }));
-        }
-        EXPECT_GT(cut.size(), 20u);
-        while (cut.back()->num_rows() == 0) cut.pop_back();
-        const auto files = Write(cut);
-        ASSERT_EQ(files.size(), 2u);
-        EXPECT_EQ(files[0].rows, static_cast<std::int64_t>(whole[0].size()));
-        EXPECT_EQ(ReadRows(0), whole[0]);
-        EXPECT_EQ(ReadRows(1), whole[1]);
+  for (const SnapshotLayout layout : kLayouts) {
+    options_.layout = layout;
+    Write(batches);
+    const Rows whole[] = {ReadRows(0), ReadRows(1)};
+    EXPECT_EQ(whole[0].size(), 100u);
+    for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+      SCOPED_TRACE(seed);
+      std::vector<BatchPtr> cut;
+      Recut recut(seed);
+      for (const BatchPtr& batch : batches) {
+        CODEN_EXPECT_OK(recut.Push(batch, [&](BatchPtr part) {
+          cut.push_back(std::move(part));
+          return arrow::Status::OK();
+        }));
       }
+      EXPECT_GT(cut.size(), 20u);
+      const auto files = Write(cut);
+      ASSERT_EQ(files.size(), 2u);
+      EXPECT_EQ(files[0].rows, 100);
+      EXPECT_EQ(ReadRows(0), whole[0]);
+      EXPECT_EQ(ReadRows(1), whole[1]);
     }
   }
 }
@@ -146,11 +157,19 @@ TEST_F(SnapshotWriterTest, EveryFileSaysWhereItComesFrom) {
   }
 }
 
+// Whatever numbers they have: ids come in the order of rows.
+TEST_F(SnapshotWriterTest, NumbersBecomeTheIdsOfTheUser) {
+  const BatchPtr earlier = Embeddings(0, 50, 20);
+  const BatchPtr later = Embeddings(1, 5, 40);  // new nodes and some of the others
+  Write({earlier, later});
+  EXPECT_EQ(ReadRows(0), RowsOf({earlier}));
+  EXPECT_EQ(ReadRows(1), RowsOf({later}));
+}
+
 TEST_F(SnapshotWriterTest, IdsMayBeStrings) {
-  Keep(*ArrayOf(arrow::utf8(), R"(["n5", "n11"])"));
   const BatchPtr batch = Embeddings(0, 5, 4, arrow::utf8());
   Write({batch});
-  EXPECT_EQ(ReadRows(0), RowsOf({batch->Slice(0, 1), batch->Slice(2, 1)}));
+  EXPECT_EQ(ReadRows(0), RowsOf({batch}));
   EXPECT_EQ(Read(0)->schema()->field(0)->type()->id(), arrow::Type::STRING);
 }
 

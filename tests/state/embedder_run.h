@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "coden/embed/embedder.h"
-#include "coden/read/event_batch.h"
 #include "coden/sample/lazy_sampler.h"
+#include "support/event_fed_graph.h"
 #include "support/status.h"
 
 namespace coden::test {
@@ -50,45 +50,48 @@ class EmbedderRun {
       if (i == 99) sampler.OnStart(events_[i].time, &schedule_);
       if (i % 100 == 99 && i > 99) sampler.OnPredict(events_[i].time, &schedule_);
     }
+    nodes_->Freeze();
+    followed_ = FollowEvents(events_, schedule_, graph, num_nodes);
   }
 
   const Schedule& schedule() const { return schedule_; }
-  NodeIdMap& nodes() { return *nodes_; }
 
-  /// An embedder of some of the columns that has taken the first `num_snapshots`
-  /// snapshots, or waits after them to be given what another one had become.
-  std::unique_ptr<Embedder> Make(const ColumnRange& columns) {
+  /// An embedder of some of the columns that goes on after the first `num_done`
+  /// snapshots. Its engine waits to be given what another one had become.
+  std::unique_ptr<Embedder> Make(const ColumnRange& columns, int num_done = 0) {
     EmbedderOptions options;
     options.embed.epsilon = epsilon_;
-    options.graph = graph_;
+    options.directed = graph_.directed;
     options.columns = columns;
-    auto embedder = Embedder::Make(options, schedule_, features_, *nodes_).ValueOrDie();
-    EXPECT_TRUE(embedder->Bind(nullptr).ok());
-    return embedder;
+    graphs_.push_back(followed_.Graphs());
+    return Embedder::Make(options, schedule_, num_done, followed_.times, *graphs_.back(),
+                          features_, *nodes_)
+        .ValueOrDie();
   }
-  std::unique_ptr<Embedder> MakeAll() { return Make({0, num_columns_}); }
+  std::unique_ptr<Embedder> MakeAll(int num_done = 0) {
+    return Make({0, num_columns_}, num_done);
+  }
 
-  /// Push the events between two snapshots; take all numbers that come out as bits.
-  std::vector<std::uint32_t> Push(Embedder& embedder, int from_snapshot,
-                                  int to_snapshot) {
-    const std::int64_t begin =
-        from_snapshot == 0 ? 0 : schedule_[from_snapshot - 1].events;
-    EventBatchBuilder events;
-    for (std::int64_t i = begin; i < schedule_[to_snapshot - 1].events; ++i)
-      events.Append(events_[i]);
+  /// Embed the next `num_snapshots` snapshots. Returns the nodes and all numbers that
+  /// come out as bits.
+  static std::vector<std::uint32_t> Take(Embedder& embedder, int num_snapshots) {
     std::vector<std::uint32_t> bits;
-    CODEN_EXPECT_OK(embedder.Push(events.Finish(), [&](const BatchPtr& batch) {
+    for (int i = 0; i < num_snapshots; ++i) {
+      // A snapshot of so few rows is one batch.
+      BatchPtr batch;
+      CODEN_EXPECT_OK(embedder.ReadNext(&batch));
+      const auto& nodes = static_cast<const arrow::Int32Array&>(*batch->column(1));
       const auto& lists = static_cast<const arrow::ListArray&>(*batch->column(2));
       const auto& floats = static_cast<const arrow::FloatArray&>(*lists.values());
-      for (std::int64_t row = 0; row < batch->num_rows(); ++row) {
-        bits.push_back(static_cast<std::uint32_t>(
-            static_cast<const arrow::Int64Array&>(*batch->column(1)).Value(row)));
-      }
-      for (std::int64_t i = 0; i < floats.length(); ++i)
-        bits.push_back(std::bit_cast<std::uint32_t>(floats.Value(i)));
-      return arrow::Status::OK();
-    }));
+      for (std::int64_t row = 0; row < batch->num_rows(); ++row)
+        bits.push_back(static_cast<std::uint32_t>(nodes.Value(row)));
+      for (std::int64_t at = 0; at < floats.length(); ++at)
+        bits.push_back(std::bit_cast<std::uint32_t>(floats.Value(at)));
+    }
     return bits;
+  }
+  std::vector<std::uint32_t> TakeAllAfter(Embedder& embedder, int num_done) const {
+    return Take(embedder, static_cast<int>(schedule_.size()) - num_done);
   }
 
  private:
@@ -99,6 +102,8 @@ class EmbedderRun {
   NodeFeatures features_;
   std::vector<EdgeEvent> events_;
   Schedule schedule_;
+  Followed followed_;
+  std::vector<std::unique_ptr<GraphSource>> graphs_;  // of the embedders
 };
 
 /// Directed or not, with loops or not, with a window or not.

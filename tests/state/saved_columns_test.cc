@@ -4,7 +4,6 @@
 
 #include <arrow/table.h>
 
-#include "coden/state/saved_graph.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "state/embedder_run.h"
@@ -29,33 +28,28 @@ class SavedColumnsTest : public ::testing::Test {
   // what they emit afterwards, slice by slice.
   std::vector<std::vector<std::uint32_t>> Save(EmbedderRun& run, const Slices& slices,
                                                int stop) {
-    CODEN_EXPECT_OK(store_->Remove(RunLayout::kWindow));
     progress_ = {};
     progress_.num_snapshots = stop;
     progress_.column_files = slices;
     std::vector<std::vector<std::uint32_t>> rest;
     for (const ColumnRange& slice : slices) {
       const auto embedder = run.Make(slice);
-      run.Push(*embedder, 0, stop);
+      run.Take(*embedder, stop);
       Place(StageColumns(*store_, *embedder, slice).ValueOrDie());
-      for (const FileRecord& file : StageGraph(*store_, *embedder).ValueOrDie())
-        Place(file);
       const EngineMemory memory = embedder->engine().Memory();
       EngineMemory& all = progress_.engine;
       all.pushed = memory.pushed;
       all.bounds.insert(all.bounds.end(), memory.bounds.begin(), memory.bounds.end());
       all.in_double.insert(all.in_double.end(), memory.in_double.begin(),
                            memory.in_double.end());
-      rest.push_back(run.Push(*embedder, stop, static_cast<int>(run.schedule().size())));
+      rest.push_back(run.TakeAllAfter(*embedder, stop));
       end_[slice.begin] = embedder->engine().Memory();
     }
     return rest;
   }
 
   std::unique_ptr<Embedder> Load(EmbedderRun& run, const ColumnRange& slice) {
-    auto embedder = run.Make(slice);
-    CODEN_EXPECT_OK(embedder->ContinueAfter(progress_.num_snapshots));
-    CODEN_EXPECT_OK(LoadGraph(*store_, *embedder));
+    auto embedder = run.Make(slice, progress_.num_snapshots);
     CODEN_EXPECT_OK(LoadColumns(*store_, progress_, slice, *embedder));
     return embedder;
   }
@@ -79,7 +73,7 @@ TEST_F(SavedColumnsTest, AnEmbedderThatIsPutBackEmitsTheSameBits) {
       const auto rest = Save(run, {{0, kColumns}}, stop);
       const auto embedder = Load(run, {0, kColumns});
       EXPECT_FALSE(rest[0].empty());
-      EXPECT_EQ(run.Push(*embedder, stop, num_snapshots), rest[0]);
+      EXPECT_EQ(run.TakeAllAfter(*embedder, stop), rest[0]);
       EXPECT_EQ(embedder->engine().Memory().bounds, end_[0].bounds);
       EXPECT_EQ(embedder->engine().Memory().in_double, end_[0].in_double);
       const int doubles = embedder->engine().num_double_columns();
@@ -110,7 +104,7 @@ TEST_F(SavedColumnsTest, ColumnsMayBeCutInAnotherWay) {
         EXPECT_EQ(progress_.engine.in_double, progress.engine.in_double);
         for (std::size_t i = 0; i < loaded.size(); ++i) {
           const auto embedder = Load(run, loaded[i]);
-          EXPECT_EQ(run.Push(*embedder, stop, num_snapshots), expected[i]);
+          EXPECT_EQ(run.TakeAllAfter(*embedder, stop), expected[i]);
         }
       }
     }
@@ -138,8 +132,7 @@ TEST_F(SavedColumnsTest, FilesOfAnotherRunAreCorruption) {
   EmbedderRun run({.events = EventMode::kToggle}, 1e-5, kColumns, 9);
   Save(run, {{0, kColumns}}, 3);
   const auto load = [&] {
-    const auto embedder = run.MakeAll();
-    CODEN_EXPECT_OK(LoadGraph(*store_, *embedder));
+    const auto embedder = run.MakeAll(progress_.num_snapshots);
     return LoadColumns(*store_, progress_, {0, kColumns}, *embedder);
   };
   CODEN_EXPECT_OK(load());
@@ -155,13 +148,13 @@ TEST_F(SavedColumnsTest, FilesOfAnotherRunAreCorruption) {
   // Nodes of a larger graph.
   EmbedderRun larger({.events = EventMode::kToggle}, 1e-5, kColumns, 9, 60);
   const auto other = larger.MakeAll();
-  larger.Push(*other, 0, static_cast<int>(larger.schedule().size()));
+  larger.TakeAllAfter(*other, 0);
   Place(StageColumns(*store_, *other, {0, kColumns}).ValueOrDie());
   expect_damaged();
   // Fewer rows than the graph has nodes with an arc.
   EmbedderRun smaller({.events = EventMode::kToggle}, 1e-5, kColumns, 9, 10);
   const auto few = smaller.MakeAll();
-  smaller.Push(*few, 0, 1);
+  smaller.Take(*few, 1);
   Place(StageColumns(*store_, *few, {0, kColumns}).ValueOrDie());
   expect_damaged();
   CODEN_EXPECT_OK(store_->Remove(RunLayout::Columns(0)));

@@ -8,6 +8,7 @@
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "embed/label_task.h"
+#include "support/event_fed_graph.h"
 #include "support/parquet.h"
 #include "support/run_store.h"
 #include "support/status.h"
@@ -23,17 +24,32 @@ using test::LabelTask;
 
 using Rows = std::vector<std::vector<float>>;  // of all nodes, by snapshot
 
-const Emit kNowhere = [](const BatchPtr&) { return arrow::Status::OK(); };
+// An embedder of the labels of `task`, for a schedule that may end before that of it.
+std::unique_ptr<LabelEmbedder> MakeLabels(const LabelTask& task,
+                                          const LabelEmbedderOptions& options,
+                                          const Schedule& schedule,
+                                          NodeId num_nodes = kNumNodes) {
+  std::vector<std::unique_ptr<GraphSource>> graphs;
+  std::shared_ptr<const NodeTimes> times;
+  for (const EventTime window : options.windows) {
+    GraphOptions graph = options.graph;
+    graph.window = window;
+    const auto followed = test::FollowEvents(task.events, schedule, graph, num_nodes);
+    graphs.push_back(followed.Graphs());
+    times = followed.times;
+  }
+  return LabelEmbedder::Make(options, schedule, task.seeds, times, std::move(graphs))
+      .ValueOrDie();
+}
 
 class SavedLabelsTest : public ::testing::Test {
  protected:
-  // Embed the first `num_snapshots` and save them; the log may go on after them.
+  // Embed the first `num_snapshots` and save them; the schedule may go on after them.
   void Save(const LabelTask& task, const LabelEmbedderOptions& options, int num_snapshots,
             NodeId num_nodes = kNumNodes) {
     const Schedule begun(task.schedule.begin(), task.schedule.begin() + num_snapshots);
-    auto labels = LabelEmbedder::Make(options, begun, task.seeds, num_nodes).ValueOrDie();
-    CODEN_EXPECT_OK(labels->Push(task.EventsFrom(0), kNowhere));
-    CODEN_EXPECT_OK(labels->Finish(kNowhere));
+    const auto labels = MakeLabels(task, options, begun, num_nodes);
+    CODEN_EXPECT_OK(labels->Run());
     Place(StageLabelState(*store_, *labels));
   }
 
@@ -54,14 +70,10 @@ class SavedLabelsTest : public ::testing::Test {
       embedder->CopyRows(AllNodes(), rows.back().data());
       return arrow::Status::OK();
     };
-    auto labels =
-        LabelEmbedder::Make(options, task.schedule, task.seeds, kNumNodes).ValueOrDie();
+    const auto labels = MakeLabels(task, options, task.schedule);
     embedder = labels.get();
     if (go_on) CODEN_EXPECT_OK(LoadLabelState(*store_, *labels));
-    const SchedulePoint* const last = labels->replay().last();
-    const std::int64_t first = last == nullptr ? 0 : last->events;
-    CODEN_EXPECT_OK(labels->Push(task.EventsFrom(first), kNowhere));
-    CODEN_EXPECT_OK(labels->Finish(kNowhere));
+    CODEN_EXPECT_OK(labels->Run());
     if (end == nullptr) return rows;
     end->clear();
     for (int window = 0; window < 2; ++window)
@@ -87,8 +99,7 @@ class SavedLabelsTest : public ::testing::Test {
 
   void ExpectDamaged(const LabelTask& task, const LabelEmbedderOptions& options,
                      std::string_view name) {
-    auto labels =
-        LabelEmbedder::Make(options, task.schedule, task.seeds, kNumNodes).ValueOrDie();
+    const auto labels = MakeLabels(task, options, task.schedule);
     const arrow::Status status = LoadLabelState(*store_, *labels);
     EXPECT_EQ(FaultOf(status), Fault::kCorruption) << status.ToString();
     EXPECT_EQ(status.message(), "'" + store_->Show(name) +
@@ -158,10 +169,9 @@ TEST_F(SavedLabelsTest, MaySaveWhileItRuns) {
     if (point.snapshot == 3) Place(StageLabelState(*store_, *embedder));
     return arrow::Status::OK();
   };
-  auto labels =
-      LabelEmbedder::Make(options, task.schedule, task.seeds, kNumNodes).ValueOrDie();
+  const auto labels = MakeLabels(task, options, task.schedule);
   embedder = labels.get();
-  CODEN_EXPECT_OK(labels->Push(task.EventsFrom(0), kNowhere));
+  CODEN_EXPECT_OK(labels->Run());
   ExpectSameBits(Run(task, LabelOptions(2), /*go_on=*/true), expected, 4);
 }
 
@@ -207,9 +217,7 @@ TEST_F(SavedLabelsTest, ANodeMayNotChangeItsFold) {
   Save(task, LabelOptions(2), 4);
   LabelTask other = task;
   other.seeds[2].fold = 1 - other.seeds[2].fold;
-  auto labels =
-      LabelEmbedder::Make(LabelOptions(2), other.schedule, other.seeds, kNumNodes)
-          .ValueOrDie();
+  const auto labels = MakeLabels(other, LabelOptions(2), other.schedule);
   const arrow::Status status = LoadLabelState(*store_, *labels);
   EXPECT_EQ(status.message(),
             "a node has changed its fold since its label was used: node " +
@@ -234,7 +242,7 @@ TEST_F(SavedLabelsTest, OtherOptionsAndSchedulesAreRefused) {
   shorter.schedule.resize(3);
   ExpectDamaged(shorter, LabelOptions(2), RunLayout::kLabelProgress);
   LabelTask moved = task;
-  moved.schedule[3].events += 1;
+  moved.schedule[3].snapshot += 1;
   ExpectDamaged(moved, LabelOptions(2), RunLayout::kLabelProgress);
 }
 
@@ -268,8 +276,7 @@ TEST_F(SavedLabelsTest, DamagedFilesAreCorruption) {
   }
   Save(task, options, 4);
   CODEN_EXPECT_OK(store_->Remove(RunLayout::LabelColumns(1, 1)));
-  auto labels =
-      LabelEmbedder::Make(options, task.schedule, task.seeds, kNumNodes).ValueOrDie();
+  const auto labels = MakeLabels(task, options, task.schedule);
   const arrow::Status status = LoadLabelState(*store_, *labels);
   EXPECT_EQ(FaultOf(status), Fault::kCorruption) << status.ToString();
 }

@@ -17,8 +17,7 @@ namespace {
 BatchPtr Embeddings(int first, int rows, int begin, int end) {
   const auto type =
       arrow::list(arrow::field("element", arrow::float32(), /*nullable=*/false));
-  std::vector<std::int32_t> snapshots, offsets = {0};
-  std::vector<std::int64_t> nodes;
+  std::vector<std::int32_t> snapshots, nodes, offsets = {0};
   std::vector<float> values;
   for (int row = first; row < first + rows; ++row) {
     snapshots.push_back(row / 10);
@@ -32,11 +31,11 @@ BatchPtr Embeddings(int first, int rows, int begin, int end) {
       std::make_shared<arrow::FloatArray>(size, arrow::Buffer::FromVector(values));
   return arrow::RecordBatch::Make(
       arrow::schema({arrow::field("snapshot", arrow::int32()),
-                     arrow::field("node", arrow::int64()),
+                     arrow::field("node", arrow::int32()),
                      arrow::field("embedding", type)}),
       rows,
       {std::make_shared<arrow::Int32Array>(rows, arrow::Buffer::FromVector(snapshots)),
-       std::make_shared<arrow::Int64Array>(rows, arrow::Buffer::FromVector(nodes)),
+       std::make_shared<arrow::Int32Array>(rows, arrow::Buffer::FromVector(nodes)),
        std::make_shared<arrow::ListArray>(type, rows, arrow::Buffer::FromVector(offsets),
                                           numbers)});
 }
@@ -46,7 +45,7 @@ class SliceRowsTest : public ::testing::Test {
   // Keep the columns [begin, end) of batches with these numbers of rows.
   void Write(int begin, int end, const std::vector<int>& batches) {
     store_->StageInto("_coden/slices/s/" + std::to_string(begin));
-    SliceRowsWriter writer(*store_, /*with_ids=*/begin == 0);
+    SliceRowsWriter writer(*store_, /*with_nodes=*/begin == 0);
     CODEN_EXPECT_OK(writer.Bind(Embeddings(0, 1, begin, end)->schema()).status());
     const Emit none = [](const BatchPtr&) { return arrow::Status::Invalid("emitted"); };
     int first = 0;

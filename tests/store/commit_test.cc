@@ -106,7 +106,7 @@ TEST_F(CommitTest, AFileThatStaysIsNotWrittenAgain) {
 TEST_F(CommitTest, AProcessThatEndsAfterPublishingIsFinishedByTheNext) {
   CommitFiles({{"schedule.parquet", "one"}, {"state/window.parquet", "w"}});
   const Manifest next = Stage({{"schedule.parquet", "two"},
-                               {"state/graph.parquet", "g"},
+                               {"state/nodes.parquet", "g"},
                                {"state/progress.json", "{}"}});
   // It may end before any file is moved, or after some of them.
   for (std::size_t moved = 0; moved <= 3; ++moved) {
@@ -126,7 +126,7 @@ TEST_F(CommitTest, AProcessThatEndsAfterPublishingIsFinishedByTheNext) {
     CODEN_EXPECT_OK(Recover(*store_, &manifest_));
     EXPECT_EQ(manifest_.number, 2);
     EXPECT_EQ(Files(),
-              (Names{"schedule.parquet", "state/graph.parquet", "state/progress.json"}));
+              (Names{"schedule.parquet", "state/nodes.parquet", "state/progress.json"}));
     EXPECT_EQ(Text("schedule.parquet"), "two");
     EXPECT_TRUE(Problems().empty());
   }
@@ -134,7 +134,7 @@ TEST_F(CommitTest, AProcessThatEndsAfterPublishingIsFinishedByTheNext) {
 
 TEST_F(CommitTest, AStageThatWasNeverPublishedIsRemoved) {
   CommitFiles({{"schedule.parquet", "one"}});
-  Stage({{"schedule.parquet", "never"}, {"state/graph.parquet", "never"}});
+  Stage({{"schedule.parquet", "never"}, {"state/nodes.parquet", "never"}});
   ComeBack();
   EXPECT_EQ(Files(), Names{"schedule.parquet"});
   EXPECT_EQ(Text("schedule.parquet"), "one");
@@ -181,7 +181,7 @@ TEST_F(CommitTest, FilesOfTheUserStay) {
                          "snapshots/notes.txt",
                          "snapshots/snapshot=000000/part-1.parquet",
                          "snapshots/snapshot=000001/part-0.parquet.crc",
-                         "state/own/graph.parquet",
+                         "state/own/nodes.parquet",
                          "trainings/mine/model/config.json"};
   for (const std::string& name : foreign) folder_.Write("run/" + name, "x");
   folder_.Write("run/_coden/stage/columns-0.f32", "left by a killed process");
@@ -260,7 +260,8 @@ TEST_F(CommitTest, FilesOfARunWithoutAReadableManifestAreSetAside) {
                        "schedule.parquet",
                        "snapshots/snapshot=000007/part-0.parquet",
                        "state/columns-0.parquet",
-                       "state/labels-w0-graph.parquet",
+                       "state/history/changes-000000.parquet",
+                       "state/labels-w0-a1-columns.parquet",
                        "work.parquet"};
   const Names others = {"model/my.onnx", "snapshots/_delta_log/0.json",
                         "snapshots/snapshot=x/part-0.parquet",
@@ -345,35 +346,35 @@ TEST_F(CommitTest, TheSecondOfTwoWritersIsRefused) {
 
 TEST_F(CommitTest, VerifyingFindsEveryDamage) {
   const std::string text(5'000'000, 't');  // more than one read
-  CommitFiles({{"schedule.parquet", "one"}, {"state/graph.parquet", text}});
+  CommitFiles({{"schedule.parquet", "one"}, {"state/nodes.parquet", text}});
   EXPECT_TRUE(Problems().empty());
   const auto files = VerifyFiles(*store_, manifest_).ValueOrDie();
   ASSERT_EQ(files.size(), 2u);
-  EXPECT_EQ(files[1].path, "state/graph.parquet");
+  EXPECT_EQ(files[1].path, "state/nodes.parquet");
   EXPECT_EQ(files[1].size, 5'000'000);
 
   for (const std::size_t place : {std::size_t{0}, text.size() / 2, text.size() - 1}) {
     std::string flipped = text;
     flipped[place] ^= 1;
-    folder_.Write("run/state/graph.parquet", flipped);
+    folder_.Write("run/state/nodes.parquet", flipped);
     ASSERT_EQ(Problems().size(), 1u) << place;
-    EXPECT_TRUE(Problems()[0].starts_with("state/graph.parquet has the checksum "));
+    EXPECT_TRUE(Problems()[0].starts_with("state/nodes.parquet has the checksum "));
     CODEN_EXPECT_OK(CheckFiles(*store_, manifest_.parts.at(0)));
   }
-  folder_.Write("run/state/graph.parquet", text + "t");
+  folder_.Write("run/state/nodes.parquet", text + "t");
   EXPECT_EQ(Problems(),
-            Names{"state/graph.parquet has 5000001 bytes in place of 5000000"});
+            Names{"state/nodes.parquet has 5000001 bytes in place of 5000000"});
   arrow::Status status = CheckFiles(*store_, manifest_.parts.at(0));
   EXPECT_EQ(FaultOf(status), Fault::kCorruption);
   EXPECT_EQ(status.message(), "a file of the run has another size than was written: '" +
-                                  (directory_ + "/state/graph.parquet") +
+                                  (directory_ + "/state/nodes.parquet") +
                                   "': 5000001 in place of 5000000");
-  std::filesystem::remove(directory_ + "/state/graph.parquet");
-  EXPECT_EQ(Problems(), Names{"state/graph.parquet is missing"});
+  std::filesystem::remove(directory_ + "/state/nodes.parquet");
+  EXPECT_EQ(Problems(), Names{"state/nodes.parquet is missing"});
   status = CheckFiles(*store_, manifest_.parts.at(0));
   EXPECT_EQ(FaultOf(status), Fault::kCorruption);
   EXPECT_EQ(status.message(), "a file of the run is missing: '" +
-                                  (directory_ + "/state/graph.parquet") + "'");
+                                  (directory_ + "/state/nodes.parquet") + "'");
 }
 
 }  // namespace

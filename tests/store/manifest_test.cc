@@ -204,9 +204,9 @@ TEST_F(ManifestTest, ALeftoverOfAKilledRunIsReplaced) {
 TEST_F(ManifestTest, TextThatIsNotAManifestIsCorruption) {
   const std::string damaged = "' is damaged; run with --force to rebuild: ";
   for (const std::string text :
-       {"", "{", "[]", "null", "7", "{}", R"({"format_version": 4})", R"({"parts": []})",
-        R"({"format_version": 4, "parts": [7]})",
-        R"({"format_version": 4, "parts": 7})"}) {
+       {"", "{", "[]", "null", "7", "{}", R"({"format_version": 5})", R"({"parts": []})",
+        R"({"format_version": 5, "parts": [7]})",
+        R"({"format_version": 5, "parts": 7})"}) {
     CheckDamaged(text, damaged);
   }
   const std::string unknown =

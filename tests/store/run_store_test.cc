@@ -202,11 +202,11 @@ TEST_P(RunStoreTest, ALongFileIsComparedToo) {
 }
 
 TEST_P(RunStoreTest, NamesInTheStageAreThoseOfOneCommit) {
-  const std::string first = store_->StageName("state/graph.parquet");
-  EXPECT_NE(store_->StageName("state/graph~parquet"), first);
-  EXPECT_NE(store_->StageName("graph.parquet"), first);
+  const std::string first = store_->StageName("state/nodes.parquet");
+  EXPECT_NE(store_->StageName("state/nodes~parquet"), first);
+  EXPECT_NE(store_->StageName("nodes.parquet"), first);
   store_->StageFor(2);
-  EXPECT_NE(store_->StageName("state/graph.parquet"), first);
+  EXPECT_NE(store_->StageName("state/nodes.parquet"), first);
   // Copying a snapshot within an object store would take as long as writing it.
   const std::string snapshot = RunLayout::Snapshot(3);
   EXPECT_EQ(store_->StageName(snapshot) == snapshot, !GetParam());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "coden/embed/embed_options.h"
-#include "coden/graph/dynamic_graph.h"
+#include "coden/graph/types.h"
 
 namespace coden::test {
 
@@ -92,8 +92,9 @@ inline Matrix Zeros(int rows, int columns) {
   return Matrix(rows, std::vector<double>(columns, 0.0));
 }
 
-/// The same for a graph of the engine, whose arcs are copied into the model.
-inline ArcSet ArcsOf(const DynamicGraph& graph) {
+/// The arcs of a SnapshotGraph or a DynamicGraph, copied into the model.
+template <typename Graph>
+ArcSet ArcsOf(const Graph& graph) {
   ArcSet arcs;
   for (NodeId node = 0; node < graph.num_nodes(); ++node) {
     for (const NodeId neighbour : graph.out_neighbours(node))
@@ -102,11 +103,13 @@ inline ArcSet ArcsOf(const DynamicGraph& graph) {
   return arcs;
 }
 
-inline Matrix Transitions(const DynamicGraph& graph) {
+template <typename Graph>
+Matrix Transitions(const Graph& graph) {
   return Transition(ArcsOf(graph), graph.num_nodes());
 }
 
-inline Matrix ExactPpr(const DynamicGraph& graph, const Matrix& x, double alpha) {
+template <typename Graph>
+Matrix ExactPpr(const Graph& graph, const Matrix& x, double alpha) {
   return ExactEmbedding(ArcsOf(graph), x, alpha);
 }
 

@@ -7,18 +7,14 @@
 
 #include <gtest/gtest.h>
 
+#include "support/graph_of.h"
+
 namespace coden {
 namespace {
 
 // Nodes 0 - 1 - 2 in a line, and node 3 alone.
-DynamicGraph Line() {
-  DynamicGraph graph;
-  graph.Grow(4);
-  for (const auto& [u, v] : {std::pair(0, 1), std::pair(1, 2)}) {
-    graph.InsertArc(u, v);
-    graph.InsertArc(v, u);
-  }
-  return graph;
+SnapshotGraph Line() {
+  return test::GraphOf(/*directed=*/false, /*num_nodes=*/4, {{0, 1}, {1, 2}});
 }
 
 TEST(EnergyTest, IsTheDefinitionOnALine) {
@@ -41,9 +37,7 @@ TEST(EnergyTest, CountsArcsToNodesWithoutAVector) {
 }
 
 TEST(EnergyTest, TheEndOfADirectedArcHasAPart) {
-  DynamicGraph graph;
-  graph.Grow(3);
-  graph.InsertArc(0, 1);
+  const SnapshotGraph graph = test::GraphOf(/*directed=*/true, 3, {{0, 1}});
   const std::vector<float> rows = {3.0f, 4.0f, 5.0f};
   const std::vector<std::int64_t> row_of = {0, 1, 2};
   const Energy energy = DirichletEnergy(graph, row_of, rows, 1);
@@ -53,8 +47,7 @@ TEST(EnergyTest, TheEndOfADirectedArcHasAPart) {
 }
 
 TEST(EnergyTest, IsNothingWithoutArcs) {
-  DynamicGraph graph;
-  graph.Grow(2);
+  const SnapshotGraph graph = test::GraphOf(/*directed=*/false, 2, {});
   const std::vector<float> rows = {1.0f, 2.0f};
   const std::vector<std::int64_t> row_of = {0, 1};
   const Energy energy = DirichletEnergy(graph, row_of, rows, 1);
@@ -65,13 +58,13 @@ TEST(EnergyTest, IsNothingWithoutArcs) {
 TEST(EnergyTest, DoesNotDependOnTheThreads) {
   std::mt19937 random(3);
   constexpr NodeId kNodes = 5000;
-  DynamicGraph graph;
-  graph.Grow(kNodes);
+  std::vector<std::pair<NodeId, NodeId>> arcs;
   for (int i = 0; i < 20000; ++i) {
     const auto u = static_cast<NodeId>(random() % kNodes);
     const auto v = static_cast<NodeId>(random() % kNodes);
-    if (!graph.HasArc(u, v)) graph.InsertArc(u, v);
+    arcs.emplace_back(u, v);
   }
+  const SnapshotGraph graph = test::GraphOf(/*directed=*/true, kNodes, arcs);
   std::vector<float> rows(kNodes * 3);
   for (float& value : rows) value = std::uniform_real_distribution<float>(-1, 1)(random);
   std::vector<std::int64_t> row_of(kNodes);

@@ -1,16 +1,20 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/util/cancel.h>
 
 #include "coden/embed/embedding_engine.h"
-#include "coden/embed/event_buffer.h"
-#include "coden/embed/schedule_replay.h"
-#include "coden/graph/event_graph.h"
+#include "coden/graph/graph_source.h"
+#include "coden/graph/node_times.h"
+#include "coden/graph/snapshot_graph.h"
 #include "coden/pipeline/operator.h"
 #include "coden/read/node_features.h"
 #include "coden/sample/schedule.h"
@@ -19,15 +23,16 @@ namespace coden {
 
 struct EmbedderOptions {
   EmbedOptions embed;
-  GraphOptions graph;
+  bool directed = false;
   ColumnRange columns;  ///< the slice of the features to embed
   arrow::StopToken stop = arrow::StopToken::Unstoppable();
   /// Columns of a whole snapshot row, where `columns` is one slice of it: batches are cut
   /// as those of whole rows are. 0: `columns` is all there is.
   int row_width = 0;
-  /// Nodes that are present from the first snapshot on, because they have features.
-  std::vector<NodeId> initial_nodes = {};
-  /// Called when a snapshot has been emitted, with its number.
+  /// The nodes whose rows are emitted, in order, once they are present; all if not given.
+  std::optional<std::vector<NodeId>> chosen = {};
+  /// Called when a snapshot is embedded, before its last batch is given out, with its
+  /// number.
   std::function<arrow::Status(int)> after_snapshot = {};
   /// Take only every so many-th of `columns`: a sample of them.
   int column_step = 1;
@@ -42,60 +47,63 @@ struct EmbedFigures {
   std::vector<double> error_bounds;
 };
 
-/// The `embed` stage: replay the events against a finished schedule and emit every
-/// snapshot as rows (snapshot, node, embedding), in order of snapshot and then node.
-class Embedder : public Operator {
+/// The rows of each snapshot of `schedule` after the first `num_done`: the nodes that are
+/// present by then, of the chosen ones.
+std::vector<std::int64_t> RowCounts(const Schedule& schedule, int num_done,
+                                    const NodeTimes& times,
+                                    const std::optional<std::vector<NodeId>>& chosen);
+
+/// The `embed` stage: follow the graph from snapshot to snapshot and give every snapshot
+/// as rows (snapshot, node, embedding), in order of snapshot and then node. Nodes are
+/// numbers. It is the source of its pass: nothing of the log is left to read.
+class Embedder : public arrow::RecordBatchReader {
  public:
-  /// `nodes` must hold every node of the log already, as the schedule pass leaves it. All
-  /// references must outlive the stage.
-  static arrow::Result<std::unique_ptr<Embedder>> Make(const EmbedderOptions& options,
-                                                       const Schedule& schedule,
-                                                       const NodeFeatures& features,
-                                                       NodeIdMap& nodes);
+  /// Embed the snapshots of `schedule` after the first `num_done`. `nodes` must hold every
+  /// node, frozen. With `num_done` above zero the caller puts back what another embedder
+  /// had become (src/state/saved_columns.cc). All references must outlive the stage.
+  static arrow::Result<std::unique_ptr<Embedder>> Make(
+      const EmbedderOptions& options, const Schedule& schedule, int num_done,
+      std::shared_ptr<const NodeTimes> times, GraphSource& graphs,
+      const NodeFeatures& features, NodeIdMap& nodes);
 
   const EmbedFigures& figures() const { return figures_; }
-
-  /// Go on after `snapshot` snapshots of the schedule were taken by another embedder,
-  /// with the events that follow them: let the features of then be in force. What that
-  /// one had become is put back by the caller, into graph(), present nodes and engine(),
-  /// in this order (src/state/).
-  arrow::Status ContinueAfter(int num_snapshots);
-
   const EmbedderOptions& options() const { return options_; }
-  const EventGraph& graph() const { return graph_; }
-  EventGraph& graph() { return graph_; }
+  const SnapshotGraph& graph() const { return graph_; }
   const EmbeddingEngine& engine() const { return engine_; }
   EmbeddingEngine& engine() { return engine_; }
-  const std::vector<bool>& present() const { return present_; }
-  void SetPresent(NodeId node) { present_[node] = true; }
 
-  std::string_view name() const override { return "embed"; }
-  arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
-  arrow::Status Push(BatchPtr batch, const Emit& emit) override;
-  arrow::Status Finish(const Emit& emit) override;
+  static SchemaPtr OutputSchema();
+  SchemaPtr schema() const override { return OutputSchema(); }
+  arrow::Status ReadNext(BatchPtr* batch) override;
 
  private:
   Embedder(const EmbedderOptions& options, const Schedule& schedule,
+           std::shared_ptr<const NodeTimes> times, GraphSource& graphs,
            NodeFeatures::Updates updates, NodeIdMap& nodes);
 
   /// Let the columns of a feature vector that are embedded be in force.
   void SetFeatures(NodeId node, std::span<const float> vector);
   /// Apply the feature updates at or before `time`.
   arrow::Status UpdateFeatures(EventTime time);
-  arrow::Status Take(const SchedulePoint& point, const Emit& emit);
-  arrow::Status EmitSnapshot(const SchedulePoint& point, const Emit& emit);
+  bool IsPresent(NodeId node, int snapshot) const {
+    return times_->since[node] >= 0 && times_->since[node] <= snapshot;
+  }
+  arrow::Status Embed(const SchedulePoint& point);
+  arrow::Status EndSnapshot(const SchedulePoint& point);
 
   EmbedderOptions options_;
-  ScheduleReplay replay_;
+  const Schedule& schedule_;
+  std::shared_ptr<const NodeTimes> times_;
+  GraphSource& graphs_;
   NodeFeatures::Updates updates_;
   NodeIdMap& nodes_;
-  EventGraph graph_;
-  NeighbourhoodChanges changes_;
-  EventBuffer events_;
+  SnapshotGraph graph_;
   EmbeddingEngine engine_;
-  std::vector<bool> present_;
+  std::size_t next_point_ = 0;     // of the schedule
+  std::vector<NodeId> rows_;       // of the snapshot that is given out
+  std::size_t next_row_ = 0;       // of these
+  std::vector<double> rounding_;   // by column, of the rows given out so far
   EmbedFigures figures_;
-  SchemaPtr output_;
 };
 
 }  // namespace coden

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "coden/embed/embed_options.h"
-#include "coden/embed/neighbourhood_changes.h"
 #include "coden/embed/solve_work.h"
-#include "coden/graph/dynamic_graph.h"
+#include "coden/graph/snapshot_graph.h"
 
 namespace coden {
 
@@ -43,17 +42,20 @@ class EmbeddingEngine {
   /// Have at least `num_nodes` nodes; new ones have zero features.
   void Grow(NodeId num_nodes);
 
+  /// Say in which order nodes came in the log: what is near in time is then near in
+  /// memory. By node, the lower the earlier, -1 for a node without an event; nodes behind
+  /// the last come in the order of their numbers. Connected nodes keep their places.
+  void SetArrivals(std::shared_ptr<const std::vector<std::int32_t>> arrivals);
+
   /// Replace the features of `node`.
   void SetFeatures(NodeId node, std::span<const float> features);
 
-  /// Bring every column within the bound on `graph`, given what changed since the last
-  /// call: `changes` must have seen every change, and the engine have every node.
-  /// `num_present` is the n of the bound: all nodes if not given. Uses the TBB arena of
-  /// the caller; the result does not depend on its size. Where `stopped` ends it early
-  /// the bounds are infinite.
+  /// Bring every column within the bound on `graph`, whose changes() since the last call
+  /// are not settled yet; the engine must have every node. `num_present` is the n of the
+  /// bound: all nodes if not given. Uses the TBB arena of the caller; the result does not
+  /// depend on its size. Where `stopped` ends it early the bounds are infinite.
   SolveWork Update(
-      const DynamicGraph& graph, const NeighbourhoodChanges& changes,
-      const StopCheck& stopped = [] { return false; },
+      const SnapshotGraph& graph, const StopCheck& stopped = [] { return false; },
       std::optional<std::int64_t> num_present = std::nullopt);
 
   /// Write the embeddings of `nodes`, num_columns() numbers each, as of the last update.
@@ -72,7 +74,7 @@ class EmbeddingEngine {
   /// Compute the bounds again by another route, in float64 from the features and the
   /// graph of the last update alone, and keep them. Returns the largest ratio of a new
   /// bound to the old one: above one, an old bound was wrong.
-  double Audit(const DynamicGraph& graph);
+  double Audit(const SnapshotGraph& graph);
 
   /// Columns that float32 could not hold.
   int num_double_columns() const;
@@ -86,7 +88,7 @@ class EmbeddingEngine {
 
   /// Put them back, in this order, into an engine that has all its nodes and the features
   /// of then, and has not been updated. `graph` is that of then.
-  void Restore(const DynamicGraph& graph, std::span<const NodeId> connected,
+  void Restore(const SnapshotGraph& graph, std::span<const NodeId> connected,
                const EngineMemory& memory);
   void RestoreNumbers(int column, std::int64_t first_row,
                       std::span<const double> numbers);

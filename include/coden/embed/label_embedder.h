@@ -12,9 +12,10 @@
 #include <arrow/util/cancel.h>
 
 #include "coden/embed/embedding_engine.h"
-#include "coden/embed/schedule_replay.h"
-#include "coden/graph/event_graph.h"
-#include "coden/pipeline/operator.h"
+#include "coden/graph/graph_options.h"
+#include "coden/graph/graph_source.h"
+#include "coden/graph/node_times.h"
+#include "coden/graph/snapshot_graph.h"
 #include "coden/sample/schedule.h"
 
 namespace coden {
@@ -43,20 +44,25 @@ struct LabelEmbedderOptions {
   std::function<arrow::Status(const SchedulePoint&)> after_snapshot = {};
 };
 
-/// Let known labels travel as feature columns do: replay the events against a finished
-/// schedule, and have at every snapshot, for every node, how much of each class reaches
-/// it. No node reads its own label, nor that of a node of its fold. How is told at the
-/// head of label_embedder.cc.
+/// Let known labels travel as feature columns do: follow the graph from snapshot to
+/// snapshot of a schedule, and have at each of them, for every node, how much of each
+/// class reaches it. No node reads its own label, nor that of a node of its fold. How is
+/// told at the head of label_embedder.cc.
 ///
-/// Emits nothing: `after_snapshot` takes what it needs.
-class LabelEmbedder : public Operator {
+/// Gives nothing out: `after_snapshot` takes what it needs.
+class LabelEmbedder {
  public:
   /// A seed is in force from the first snapshot at or after its time on, and replaces
-  /// what came before for its node: of seeds with one time the last one counts. There are
-  /// `num_nodes` nodes, those of the log among them. `schedule` must outlive the stage.
+  /// what came before for its node: of seeds with one time the last one counts. `graphs`
+  /// has a source for each window. The nodes are those of `times`. `schedule`, which may
+  /// leave snapshots out, must outlive the object.
   static arrow::Result<std::unique_ptr<LabelEmbedder>> Make(
       const LabelEmbedderOptions& options, const Schedule& schedule,
-      std::vector<LabelSeed> seeds, NodeId num_nodes);
+      std::vector<LabelSeed> seeds, std::shared_ptr<const NodeTimes> times,
+      std::vector<std::unique_ptr<GraphSource>> graphs);
+
+  /// Take the snapshots of the schedule that were not taken yet.
+  arrow::Status Run();
 
   /// Numbers per node: windows x alphas x classes.
   int width() const;
@@ -72,20 +78,20 @@ class LabelEmbedder : public Operator {
   /// class, or -1.
   std::span<const int> columns() const { return columns_; }
 
-  /// Go on after `num_snapshots` snapshots of the schedule were taken by another one,
-  /// with the events that follow them. `columns` are those of that one, which may have
-  /// had fewer nodes and other seeds: what differs enters at the next snapshot. No node
-  /// may have changed its fold. What the other had become is put back by the caller, into
-  /// the graphs and then the engines (src/state/).
+  /// Go on after `num_snapshots` snapshots of the schedule were taken by another one.
+  /// `columns` are those of that one, which may have had fewer nodes and other seeds: what
+  /// differs enters at the next snapshot. No node may have changed its fold. Brings the
+  /// graphs to where they were; the caller puts back the engines (src/state/).
   arrow::Status ContinueAfter(int num_snapshots, std::span<const int> columns);
 
   const LabelEmbedderOptions& options() const { return options_; }
-  const ScheduleReplay& replay() const { return replay_; }
+  const Schedule& schedule() const { return schedule_; }
+  /// Snapshots taken so far; one that is being taken counts.
+  int num_snapshots() const { return static_cast<int>(next_point_); }
   /// Of every engine.
   int num_columns() const { return options_.num_folds * options_.num_classes; }
   NodeId num_nodes() const { return static_cast<NodeId>(folds_.size()); }
-  const EventGraph& graph(int window) const { return windows_[window].graph; }
-  EventGraph& graph(int window) { return windows_[window].graph; }
+  const SnapshotGraph& graph(int window) const { return windows_[window].graph; }
   const EmbeddingEngine& engine(int window, int alpha) const {
     return windows_[window].engines[alpha];
   }
@@ -93,21 +99,18 @@ class LabelEmbedder : public Operator {
     return windows_[window].engines[alpha];
   }
 
-  std::string_view name() const override { return "labels"; }
-  arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;
-  arrow::Status Push(BatchPtr batch, const Emit& emit) override;
-  arrow::Status Finish(const Emit& emit) override;
-
  private:
   // A graph and, by alpha, what travels on it.
   struct Window {
-    EventGraph graph;
-    NeighbourhoodChanges changes;
+    std::unique_ptr<GraphSource> source;
+    SnapshotGraph graph;
     std::vector<EmbeddingEngine> engines;
   };
 
   LabelEmbedder(const LabelEmbedderOptions& options, const Schedule& schedule,
-                std::vector<LabelSeed> seeds, NodeId num_nodes);
+                std::vector<LabelSeed> seeds,
+                const std::shared_ptr<const NodeTimes>& times,
+                std::vector<std::unique_ptr<GraphSource>> graphs);
 
   EmbedOptions EmbedOptionsOf(double alpha) const;
   int ColumnOf(const LabelSeed& seed) const {
@@ -115,11 +118,11 @@ class LabelEmbedder : public Operator {
   }
   /// Let a node have its mass in one column, or in none where it is -1.
   void SetColumn(NodeId node, int column);
-  arrow::Status Apply(const EdgeEvent& event);
   arrow::Status Take(const SchedulePoint& point);
 
   LabelEmbedderOptions options_;
-  ScheduleReplay replay_;
+  const Schedule& schedule_;
+  std::size_t next_point_ = 0;
   std::vector<LabelSeed> seeds_;  // by time
   std::size_t next_seed_ = 0;
   std::vector<int> folds_;    // by node

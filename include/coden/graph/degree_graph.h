@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "coden/graph/edge_change.h"
 #include "coden/graph/huge_page_allocator.h"
 #include "coden/graph/types.h"
 
@@ -49,6 +50,9 @@ class DegreeGraph {
   }
   /// Add the arc where it is absent, remove it where it is present.
   void Toggle(const ArcPlace& place);
+
+  /// All edges, sorted: arcs, or, of pairs, the one that was changed first.
+  std::vector<EdgeChange> Edges(bool directed) const;
 
   /// The arc from `src` to `dst` is asked for soon. Always inlined, because g++ takes a
   /// function that does nothing but prefetch for one whose calls may be left out.

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "coden/graph/edge_change.h"
 #include "coden/graph/types.h"
 
 namespace coden {
@@ -47,8 +48,8 @@ class DynamicGraph {
   ArcPlace Reverse(const ArcPlace& place) const { return FindArc(place.dst, place.src); }
   /// Add the arc where it is absent, remove it where it is present.
   void Toggle(const ArcPlace& place);
-  /// Toggle the arcs from `src` to all of `targets`, which are sorted and distinct.
-  void Flip(NodeId src, std::span<const NodeId> targets);
+  /// All arcs, sorted; of a graph that is not directed those from a lower end.
+  std::vector<EdgeChange> Edges(bool directed) const;
 
   /// The arc from `src` is asked for soon: fetch what leads to its neighbours. Always
   /// inlined: see DegreeGraph.
@@ -57,17 +58,6 @@ class DynamicGraph {
     __builtin_prefetch(&lists_[src]);
     __builtin_prefetch(&pools_[src >> kNodesPerPoolLog2]);
   }
-  /// The same some time later, when that has come: fetch the neighbours where the search
-  /// will look first.
-  [[gnu::always_inline]] void PrefetchNeighbours(NodeId src) const {
-    if (src >= num_nodes() || lists_[src].capacity == kNear) return;
-    const NodeId* const begin = Begin(src);
-    const std::size_t quarter = lists_[src].size / 4;
-    __builtin_prefetch(begin + quarter);
-    __builtin_prefetch(begin + 2 * quarter);
-    __builtin_prefetch(begin + 3 * quarter);
-  }
-
   /// Bytes set aside for this graph, used or not.
   std::int64_t MemoryBytes() const;
 
@@ -102,13 +92,12 @@ class DynamicGraph {
   NodeId* Begin(NodeId node) {
     return const_cast<NodeId*>(static_cast<const DynamicGraph*>(this)->Begin(node));
   }
-  void MakeRoom(NodeId node, std::uint32_t more);
+  void MakeRoom(NodeId node);
   void Compact(NodeId node, std::uint32_t more = 0);
 
   std::vector<List> lists_;  // by node
   std::vector<Pool> pools_;
   std::int64_t num_arcs_ = 0;
-  std::vector<NodeId> merged_;  // scratch
 };
 
 }  // namespace coden

@@ -11,6 +11,7 @@
 
 #include "coden/graph/degree_graph.h"
 #include "coden/graph/dynamic_graph.h"
+#include "coden/graph/edge_change.h"
 #include "coden/graph/graph_options.h"
 #include "coden/graph/types.h"
 
@@ -46,8 +47,8 @@ class BasicArcObserver {
   virtual void AfterChange(const Graph& graph, NodeId node) = 0;
 };
 
-/// A graph driven by edge events: what a row means is decided here and nowhere else. The
-/// sampler and the embedder each replay the log through one, so they see the same graph.
+/// A graph driven by edge events: what a row means is decided here and nowhere else. Only
+/// the first pass over the log has one; everybody after it sees net changes.
 ///
 /// `Graph` is what the arcs are kept in: DynamicGraph, or DegreeGraph where nobody asks
 /// for neighbours.
@@ -63,21 +64,13 @@ class BasicEventGraph {
   std::int64_t num_edges() const { return num_edges_; }
   void Grow(NodeId num_nodes) { graph_.Grow(num_nodes); }
 
+  /// Collect in `changes` which edges come and go from now on; null: nowhere.
+  void RecordTo(NetChanges* changes) { record_ = changes; }
+
   /// `event` comes soon. Always inlined: see DegreeGraph.
   [[gnu::always_inline]] void Prefetch(const EdgeEvent& event) const {
     const bool swaps = !options_.directed && event.src > event.dst;
     graph_.Prefetch(swaps ? event.dst : event.src, swaps ? event.src : event.dst);
-  }
-
-  /// `far` comes soon and `near` sooner: fetch what leads to the neighbours of the one,
-  /// and the neighbours of the other. Halves the time of a replay on a large graph.
-  [[gnu::always_inline]] void Prefetch(const EdgeEvent& far,
-                                       const EdgeEvent& near) const {
-    graph_.Prefetch(far.src, far.dst);
-    graph_.PrefetchNeighbours(near.src);
-    if (options_.directed) return;
-    graph_.Prefetch(far.dst, far.src);
-    graph_.PrefetchNeighbours(near.dst);
   }
 
   /// Let edges expire up to `event.time`, then apply the event. Times must not fall. The
@@ -113,7 +106,6 @@ class BasicEventGraph {
 
  private:
   using ArcPlace = typename Graph::ArcPlace;
-  friend class EventBuffer;
 
   // The edge that an event is about, under its one name: the lower end of an undirected
   // edge comes first, whichever end the log puts there.
@@ -142,6 +134,7 @@ class BasicEventGraph {
   Graph graph_;
   EventCounts counts_;
   std::int64_t num_edges_ = 0;
+  NetChanges* record_ = nullptr;
   // With a window: every insertion that has not yet expired, oldest first, and the number
   // of the last one of each edge that is present. An edge leaves with that one.
   std::deque<PendingExpiry> insertions_;
@@ -215,6 +208,7 @@ void BasicEventGraph<Graph>::ToggleEdge(const ArcPlace& place, Observer& observe
     ToggleArc(graph_.Reverse(place), observer);
   }
   num_edges_ += place.present ? -1 : 1;
+  if (record_ != nullptr) record_->Add(place.src, place.dst, !place.present);
 }
 
 template <typename Graph>

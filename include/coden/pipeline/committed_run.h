@@ -1,31 +1,33 @@
 #pragma once
 
-#include <span>
+#include <memory>
+#include <vector>
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/operator.h"
-#include "coden/pipeline/progress.h"
+#include "coden/graph/graph_source.h"
 #include "coden/pipeline/run_inputs.h"
 #include "coden/sample/schedule.h"
 
 namespace coden {
 
-/// The inputs of a run whose snapshots are committed, open again: for those who follow
-/// the graph once more without making snapshots.
+/// A run whose snapshots are committed, open again: for those who follow the graph once
+/// more without making snapshots. The log stays closed.
 struct CommittedRun {
   RunInputs inputs;
   RunProgress progress;
   Schedule schedule;
+  std::vector<FileRecord> files;  ///< histories among them
 
   /// Nodes have the numbers they had.
   static arrow::Result<CommittedRun> Open(const Settings& settings,
                                           const RunStore& store);
 
-  /// Drive the rows that the schedule uses through `stages`, as events: all of them, or
-  /// those after the first `num_events`.
-  arrow::Status Replay(const Settings& settings, std::span<Operator* const> stages,
-                       const RunContext& context, std::int64_t num_events = 0);
+  /// The graphs on which edges expire after each of `windows`, which are that of the run
+  /// or have been made by MakeWindowHistories. New sources begin at the first snapshot.
+  arrow::Result<std::vector<std::unique_ptr<GraphSource>>> Graphs(
+      const Settings& settings, const RunStore& store,
+      const std::vector<EventTime>& windows) const;
 };
 
 }  // namespace coden

@@ -26,10 +26,11 @@ struct DiskEstimate {
 };
 
 /// Say what the run that `pass` has scheduled will write, by embedding some columns of
-/// some snapshots and encoding them as the run will. Replays the log once more; needs the
-/// memory of an embedding of 16 columns and writes nothing.
+/// some snapshots and encoding them as the run will. Follows the history that `pass` has
+/// staged in `store`; needs the memory of an embedding of 16 columns and writes nothing.
 arrow::Result<DiskEstimate> EstimateDisk(const Settings& settings, RunInputs& inputs,
                                          const SchedulePassResult& pass,
+                                         const RunStore& store,
                                          const RunContext& context);
 
 /// The same for the snapshots of `schedule` after the first `num_done`, of which

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +10,7 @@
 #include "coden/pipeline/progress.h"
 #include "coden/pipeline/run_inputs.h"
 #include "coden/sample/schedule.h"
+#include "coden/snapshot/snapshot_cache.h"
 #include "coden/snapshot/snapshot_writer.h"
 #include "coden/state/run_progress.h"
 #include "coden/state/saved_slice.h"
@@ -21,13 +22,12 @@ namespace coden {
 class EmbedObserver {
  public:
   virtual ~EmbedObserver() = default;
-  /// Snapshot `snapshot` has been embedded and emitted. Called from the thread that
-  /// embeds, only by RunEmbedPass, for every snapshot, in order.
+  /// Snapshot `snapshot` has been embedded. Called from the thread that embeds, only by
+  /// RunEmbedPass, for every snapshot, in order.
   virtual arrow::Status OnEmbedded(int snapshot, const Embedder& embedder) = 0;
   /// The file of a snapshot has been staged. Called from the thread that writes, for
   /// every snapshot, in order. In RunEmbedPass OnEmbedded of this snapshot has returned
-  /// by then: its file is closed by the first row of the next snapshot, which is embedded
-  /// later, or by the end of the pass.
+  /// by then: the embedder calls it before it gives the snapshot's last rows out.
   virtual arrow::Status OnWritten(WrittenSnapshot written) = 0;
 };
 
@@ -42,22 +42,27 @@ struct EmbedPassResult {
   std::vector<ColumnRange> column_files;
 };
 
-/// What a second pass works on.
+/// What a second pass works on: a schedule, its history, and how many snapshots are done.
 struct EmbedTask {
   const Schedule& schedule;     ///< of the whole run
   const RunProgress& progress;  ///< its first snapshots are done
+  std::vector<FileRecord> history;
   SnapshotProvenance provenance;
-  Operator* before_writer = nullptr;  ///< sees every row on its way; may be none
+  SnapshotCache* cache = nullptr;  ///< sees every row on its way; may be none
 };
 
-/// Second pass: read -> embed -> snapshot, for the snapshots of the schedule that are not
-/// done yet.
+/// The nodes whose rows snapshots have, sorted; nothing where that is all of them.
+arrow::Result<std::optional<std::vector<NodeId>>> ChosenNodes(const Settings& settings,
+                                                              const NodeIdMap& nodes);
+
+/// Second pass: embed -> snapshot, for the snapshots of the schedule that are not done
+/// yet.
 arrow::Result<EmbedPassResult> RunEmbedPass(const Settings& settings, RunInputs& inputs,
                                             const EmbedTask& task, RunStore& store,
                                             EmbedObserver& observer,
                                             const RunContext& context);
 
-/// Second pass for some of the columns: read -> embed -> slice. `step` is its name for
+/// Second pass for some of the columns: embed -> slice. `step` is its name for
 /// the progress. The files go into the store's stage; the slice is not published.
 arrow::Result<SavedSlice> RunSlicePass(const Settings& settings, RunInputs& inputs,
                                        const EmbedTask& task, const ColumnRange& columns,

@@ -25,9 +25,15 @@ struct Fingerprints {
 /// size and the time of modification it has now is not read again. With `known_first`
 /// those files also come first in the log, as for a run that goes on; a run that is made
 /// anew reads all in path order. Without `input.labels` the `train` fingerprint is empty.
+/// The log is taken to be what the part `log_of` has recorded, if one is given, and is
+/// then not looked at.
 arrow::Result<Fingerprints> ComputeFingerprints(const Settings& settings,
                                                 const Manifest& known = {},
-                                                bool known_first = true);
+                                                bool known_first = true,
+                                                const PartRecord* log_of = nullptr);
+
+/// `inputs` without the files of the log.
+std::vector<InputRecord> WithoutLog(std::vector<InputRecord> inputs);
 
 /// Fail where one of `inputs` is no longer the file that ComputeFingerprints has seen:
 /// what was read in between may come from one and from the other. Called before every

@@ -44,8 +44,9 @@ struct EmbeddingSize {
   std::int64_t arcs_before = 0;    ///< of the snapshot before it
   std::int64_t snapshot_rows = 0;  ///< of the largest snapshot
   std::int64_t all_rows = 0;       ///< of all snapshots
-  std::int64_t events = 0;         ///< most between two snapshots, where these wait
-  std::int64_t pending_bytes = 0;  ///< of edges that `graph.window` will let expire
+  std::int64_t edges = 0;          ///< most at one time
+  std::int64_t changes = 0;        ///< of the graph, most between two snapshots
+  std::int64_t pending_bytes = 0;  ///< of edges that the first pass will let expire
   int columns = 0;                 ///< of a snapshot
   int threads = 1;
   bool in_double = false;  ///< `embed.epsilon` is below what float32 can hold

@@ -27,10 +27,20 @@ struct SamplerMemory {
 
 /// What it knows of a node.
 struct SampledNode {
-  bool seen = false;
-  float largest = 0.0f;  ///< absolute entry of its features
-  EventTime first_event = -1;
+  std::int32_t since = -1;  ///< the first snapshot that has it; -1: not seen yet
+  float largest = 0.0f;     ///< absolute entry of its features
+  EventTime first_event = kNever;
+  std::int32_t arrival = -1;  ///< its place in the order of first events
+
+  static constexpr EventTime kNever = -1;
+  bool seen() const { return since >= 0; }
 };
+
+/// Hear of every snapshot that the sampler takes, with the net changes of the graph since
+/// the one before. `graph` is that of the snapshot.
+using OnSampled = std::function<void(const SchedulePoint& point,
+                                     std::vector<EdgeChange> changes,
+                                     const ShiftedGraph& graph)>;
 
 /// Decide where snapshots are taken: at every prediction time, and between two of them
 /// whenever the bound on the shift of the embeddings passes lambda. Needs degrees and
@@ -42,6 +52,9 @@ class LazySampler {
 
   LazySampler(const SampleOptions& sample, const EmbedOptions& embed,
               const GraphOptions& graph, LargestEntry largest_entry);
+
+  /// From now on, collect the changes of the graph and hand them to `on_sampled`.
+  void Record(OnSampled on_sampled);
 
   /// `node` is present from now on, because it has features.
   void AddNode(NodeId node) { SeeNode(node); }
@@ -61,16 +74,14 @@ class LazySampler {
   /// `event`, which is one of an edge, comes soon.
   void Prefetch(const EdgeEvent& event) const {
     graph_->Prefetch(event);
-    if (std::max(event.src, event.dst) < static_cast<NodeId>(first_event_.size())) {
-      __builtin_prefetch(&first_event_[event.src]);
-      __builtin_prefetch(&first_event_[event.dst]);
+    if (std::max(event.src, event.dst) < static_cast<NodeId>(nodes_.size())) {
+      __builtin_prefetch(&nodes_[event.src]);
+      __builtin_prefetch(&nodes_[event.dst]);
     }
   }
 
   /// Where the sampler stands; only just after a prediction time.
   SamplerMemory Memory() const;
-  /// By node.
-  std::vector<SampledNode> Nodes() const;
   /// Put another one's state back into a new sampler: nodes, then every edge and expiry
   /// of its graph (graph()), then the rest.
   void RestoreNode(NodeId node, const SampledNode& known);
@@ -78,12 +89,13 @@ class LazySampler {
   void Restore(const SamplerMemory& memory);
 
   const EventCounts& counts() const { return graph_->counts(); }
+  /// Changes that are recorded and not handed over yet.
+  std::int64_t num_recorded() const { return changes_.size(); }
   std::int64_t num_events() const { return num_events_; }
   /// With a window: the most insertions that have waited for their expiry at once.
   std::int64_t most_pending() const { return most_pending_; }
-  /// Time of each node's first event, kNever for none yet.
-  static constexpr EventTime kNever = -1;
-  const std::vector<EventTime>& first_event() const { return first_event_; }
+  /// By node; nodes behind the last are not known.
+  const std::vector<SampledNode>& nodes() const { return nodes_; }
 
  private:
   void MakeRoomFor(NodeId node);
@@ -98,10 +110,11 @@ class LazySampler {
   bool has_window_;
   std::unique_ptr<ShiftedGraph> graph_;
   LargestEntry largest_entry_;
-  std::vector<bool> seen_;
-  std::vector<float> largest_;
-  std::vector<EventTime> first_event_;
+  OnSampled on_sampled_;
+  NetChanges changes_;  // since the last snapshot, where they are recorded
+  std::vector<SampledNode> nodes_;
   std::int64_t num_seen_ = 0;
+  std::int32_t num_arrived_ = 0;
   std::int64_t num_events_ = 0;
   std::int64_t most_pending_ = 0;
   int prediction_ = 0;         // interval that is open; 0 while the initial graph grows

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <vector>
 
 #include <arrow/status.h>
 
@@ -30,8 +32,11 @@ class ShiftedGraph {
   virtual void Prefetch(const EdgeEvent& event) const = 0;
   virtual const EventCounts& counts() const = 0;
   virtual std::int64_t num_edges() const = 0;
-  /// Insertions that will still expire.
-  virtual std::int64_t num_pending() const = 0;
+  /// With a window: the insertions that will still expire, oldest first.
+  virtual const std::deque<PendingExpiry>& pending_expiries() const = 0;
+  /// All edges, sorted.
+  virtual std::vector<EdgeChange> Edges() const = 0;
+  virtual void RecordTo(NetChanges* changes) = 0;
 
   /// See BasicShiftAccumulator.
   virtual void SetLargestEntry(NodeId node, float largest) = 0;

@@ -25,6 +25,9 @@ class SnapshotCache : public Operator {
   SnapshotCache(std::shared_ptr<const NodeIdMap> keep, std::int64_t limit)
       : keep_(std::move(keep)), bytes_left_(limit) {}
 
+  /// The numbers that come are those of `nodes`, which must outlive the pass.
+  arrow::Status Follow(const NodeIdMap& nodes);
+
   /// Whether the files hold every number as it is embedded.
   static bool Applies(const SnapshotOptions& options) {
     return options.mode == SnapshotMode::kFull &&
@@ -45,6 +48,8 @@ class SnapshotCache : public Operator {
   arrow::Status Keep(const arrow::RecordBatch& batch);
 
   std::shared_ptr<const NodeIdMap> keep_;
+  const NodeIdMap* nodes_ = nullptr;
+  std::vector<bool> wanted_;  // by number
   std::int64_t bytes_left_;
   std::map<int, std::vector<BatchPtr>> pieces_;  // by snapshot, in order
 };

@@ -17,6 +17,7 @@
 namespace coden {
 
 class DeltaRows;
+struct NodeRows;
 
 /// Facts that every snapshot file carries in its key-value metadata, under `coden.`.
 struct SnapshotProvenance {
@@ -42,8 +43,9 @@ struct WrittenSnapshot {
   double error_added = 0.0;
 };
 
-/// The `snapshot` stage: write the rows of every snapshot as one file into the stage of
-/// the run, to be committed. Emits nothing.
+/// The `snapshot` stage: write the rows of every snapshot (Embedder) as one file into the
+/// stage of the run, to be committed. Here numbers of nodes become the user's ids. Emits
+/// nothing.
 ///
 /// With `snapshot.mode = delta` it holds two snapshots: the last full one and the one
 /// that is coming in.
@@ -52,12 +54,14 @@ class SnapshotWriter : public Operator {
   /// Called with every snapshot, in order, once its file is complete.
   using OnFile = std::function<arrow::Status(WrittenSnapshot)>;
 
-  /// `store`, `schedule` and `nodes`, which knows all ids that come, must outlive the
-  /// stage. The first `num_done` snapshots are there already, and the schedule says which
-  /// of them are full.
+  /// `store`, `schedule` and `nodes`, whose numbers come, must outlive the stage. The
+  /// first `num_done` snapshots are there already, and the schedule says which of them are
+  /// full; `num_rows` are the rows of each of the others, so that its file is complete
+  /// with its last row.
   SnapshotWriter(const SnapshotOptions& options, RunStore& store,
                  const Schedule& schedule, const NodeIdMap& nodes, int width,
-                 SnapshotProvenance provenance, int num_done, OnFile on_file);
+                 SnapshotProvenance provenance, int num_done,
+                 std::vector<std::int64_t> num_rows, OnFile on_file);
   ~SnapshotWriter() override;
 
   std::string_view name() const override { return "snapshot"; }
@@ -67,22 +71,17 @@ class SnapshotWriter : public Operator {
   arrow::Status Finish(const Emit& emit) override;
 
  private:
-  struct Rows {
-    std::shared_ptr<arrow::Array> ids;
-    std::shared_ptr<arrow::FloatArray> numbers;  // of the embeddings, row by row
-  };
-
-  /// Make `snapshot` the open one. One that has no rows gets its file in passing.
+  /// Come to `snapshot`. Those without rows get their files in passing.
   arrow::Status MoveTo(int snapshot);
-  arrow::Status Open(int snapshot);
+  arrow::Status Open();
   arrow::Status Close();
   arrow::Status OpenFile(int base);
   /// Write the rows that wait, those that are chosen.
   arrow::Status WriteChosen(const std::vector<bool>& chosen);
   arrow::Status Take(const arrow::RecordBatch& batch);
-  arrow::Status Write(const Rows& rows);
+  arrow::Status Write(const NodeRows& rows);
   /// Round the numbers to what float16 can hold.
-  arrow::Status Round(Rows* rows);
+  arrow::Status Round(NodeRows* rows);
   arrow::Status ReadBase();
 
   SnapshotOptions options_;
@@ -94,10 +93,13 @@ class SnapshotWriter : public Operator {
   OnFile on_file_;
   SchemaPtr file_schema_;
   int num_done_;
-  int open_snapshot_;  // the last one done where none is open
+  std::vector<std::int64_t> num_rows_;  // by snapshot after those done
+  int snapshot_;                        // that is open, or comes next
+  bool is_open_ = false;
+  std::int64_t rows_left_ = 0;  // to come, of the open one
   std::unique_ptr<ParquetFileWriter> file_;
   std::unique_ptr<DeltaRows> delta_;  // none where every snapshot is full
-  std::vector<Rows> waiting_;         // of the open snapshot, until `delta_` has chosen
+  std::vector<NodeRows> waiting_;     // of the open snapshot, until `delta_` has chosen
   std::vector<double> loss_;          // of the open snapshot, by column
 };
 

@@ -26,7 +26,7 @@ arrow::Result<FileRecord> StageColumns(RunStore& store, const ColumnFile& file,
 /// the same bits. `memory` is of `columns`; the rest of what Restore asks for must hold.
 arrow::Status LoadColumns(const RunStore& store, std::span<const ColumnFile> files,
                           const EngineMemory& memory, const ColumnRange& columns,
-                          const DynamicGraph& graph, EmbeddingEngine& engine);
+                          const SnapshotGraph& graph, EmbeddingEngine& engine);
 
 /// Write the numbers of an embedder's engine, whose columns are `columns` of the run:
 /// state/columns-0.parquet.
@@ -34,8 +34,8 @@ arrow::Result<FileRecord> StageColumns(RunStore& store, const Embedder& embedder
                                        const ColumnRange& columns);
 
 /// Bring the engine of a new embedder of `columns` to where the saved ones were, with the
-/// same bits. The graph must be there again (LoadGraph), and the features be those of
-/// then. The columns may be cut into files in another way.
+/// same bits. Its graph and features must be those of then. The columns may be cut into
+/// files in another way.
 arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
                           const ColumnRange& columns, Embedder& embedder);
 

@@ -42,6 +42,8 @@ struct InputRecord {
 /// The names of the parts of a run.
 inline constexpr std::string_view kEmbedPart = "embed";  ///< read to snapshot
 inline constexpr std::string_view kTrainPart = "train";
+/// The histories of the graphs on which only labels travel.
+inline constexpr std::string_view kWindowsPart = "windows";
 /// What an unfinished training has come to.
 inline constexpr std::string_view kTrainingPart = "training";
 /// What the model says of prediction times that came after its training.

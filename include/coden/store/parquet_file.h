@@ -76,6 +76,16 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
 arrow::Result<std::shared_ptr<arrow::Table>> ReadParquetFile(
     const RunStore& store, const FileRecord& record,
     const std::vector<std::string>& columns = {});
+/// The row groups of the same file, one after another.
+class ParquetRowGroups {
+ public:
+  static arrow::Result<std::unique_ptr<ParquetRowGroups>> Open(
+      const RunStore& store, const FileRecord& record,
+      const std::vector<std::string>& columns = {});
+  virtual ~ParquetRowGroups() = default;
+  /// The next one; null after the last.
+  virtual arrow::Result<std::shared_ptr<arrow::Table>> Next() = 0;
+};
 /// Hand the same file to `visit` a row group at a time: what does not fit in memory. An
 /// error that `visit` returns ends it.
 arrow::Status VisitParquetFile(

@@ -27,7 +27,7 @@ struct RunLayout {
   static constexpr std::string_view kNodes = "state/nodes.parquet";
   static constexpr std::string_view kPlan = "state/schedule.parquet";
   static constexpr std::string_view kProgress = "state/progress.json";
-  static constexpr std::string_view kGraph = "state/graph.parquet";
+  static constexpr std::string_view kHistory = "state/history";
   static constexpr std::string_view kWindow = "state/window.parquet";
   static constexpr std::string_view kTraining = "state/training.safetensors";
   static constexpr std::string_view kModelState = "state/model.safetensors";
@@ -46,11 +46,14 @@ struct RunLayout {
   static std::optional<std::int64_t> SnapshotNumber(std::string_view name);
   /// state/columns-0.parquet: the state of the columns from `first` on
   static std::string Columns(int first);
-  /// state/labels-w0-graph.parquet, state/labels-w0-window.parquet and
+  /// changes-000012.parquet and graph-000012.parquet in the folder of a history: the
+  /// changes of snapshots from this one on, and all edges at it
+  /// state/history/window-30: the history of the graph with this `graph.window`
+  static std::string WindowHistory(std::int64_t window);
+  static std::string HistoryChanges(std::string_view folder, int first_snapshot);
+  static std::string HistoryGraph(std::string_view folder, int snapshot);
   /// state/labels-w0-a1-columns.parquet: the state of the label columns, by the numbers
   /// of window and alpha
-  static std::string LabelGraph(int window);
-  static std::string LabelWindow(int window);
   static std::string LabelColumns(int window, int alpha);
   /// trainings/coden-1/predictions.parquet: where the file `name` of an earlier training
   /// is kept

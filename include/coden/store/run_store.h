@@ -83,6 +83,9 @@ class RunStore {
   /// Put a copy of a committed file into the stage, to be committed as `name`.
   arrow::Result<FileRecord> StageCopy(const FileRecord& record, std::string_view name);
 
+  /// Have a file that was staged for an earlier commit wait for the next one.
+  arrow::Status Restage(FileRecord* record);
+
   /// Where the file that a manifest calls `record.path` is now: a commit that was
   /// interrupted has not moved it yet.
   arrow::Result<std::string> Locate(const FileRecord& record) const;

@@ -34,16 +34,14 @@ class ScheduleReplay {
   }
 
   /// Call `apply(event)` for the events up to the last snapshot, and `take(point)` for
-  /// every snapshot when it is due. `prefetch(far, near)` hears of two events that come
-  /// soon.
+  /// every snapshot when it is due. `prefetch(event)` hears of an event that comes soon.
   template <typename Prefetch, typename Apply, typename Take>
   arrow::Status Push(const EventView& events, const Prefetch& prefetch,
                      const Apply& apply, const Take& take) {
     for (std::int64_t row = 0; row < events.size(); ++row) {
       ARROW_RETURN_NOT_OK(TakeDue(take));
       if (next_point_ == schedule_.size()) return arrow::Status::OK();
-      if (row + 2 * kRowsAhead < events.size())
-        prefetch(events[row + 2 * kRowsAhead], events[row + kRowsAhead]);
+      if (row + kRowsAhead < events.size()) prefetch(events[row + kRowsAhead]);
       ARROW_RETURN_NOT_OK(apply(events[row]));
       ++num_events_;
     }
@@ -58,7 +56,7 @@ class ScheduleReplay {
   }
 
  private:
-  // How far ahead of an event its memory is asked for, twice.
+  // How far ahead of an event its memory is asked for.
   static constexpr std::int64_t kRowsAhead = 16;
 
   template <typename Take>

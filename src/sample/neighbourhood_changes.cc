@@ -1,4 +1,4 @@
-#include "coden/embed/neighbourhood_changes.h"
+#include "sample/neighbourhood_changes_internal.h"
 
 #include <algorithm>
 
@@ -18,30 +18,11 @@ void NeighbourhoodChanges::Clear() {
   used_ = 0;
 }
 
-void NeighbourhoodChanges::Settle(const DynamicGraph& graph) {
-  std::erase_if(changes_, [&](const Change& change) {
-    const bool same =
-        std::ranges::equal(change.before, graph.out_neighbours(change.node));
-    if (same) recorded_[change.node] = false;
-    return same;
-  });
-}
-
 void NeighbourhoodChanges::BeforeChange(const DynamicGraph& graph, NodeId node) {
-  BeforeChange(graph, node, /*rank=*/0);
-}
-
-void NeighbourhoodChanges::BeforeChange(const DynamicGraph& graph, NodeId node,
-                                        std::uint32_t rank) {
   if (node >= static_cast<NodeId>(recorded_.size())) recorded_.resize(graph.num_nodes());
   if (recorded_[node]) return;
   recorded_[node] = true;
-  changes_.push_back({node, rank, Keep(graph.out_neighbours(node))});
-}
-
-void NeighbourhoodChanges::SortByRank(std::size_t first) {
-  std::ranges::sort(changes_.begin() + static_cast<std::ptrdiff_t>(first), changes_.end(),
-                    {}, &Change::rank);
+  changes_.push_back({node, Keep(graph.out_neighbours(node))});
 }
 
 std::span<const NodeId> NeighbourhoodChanges::Keep(std::span<const NodeId> neighbours) {
