@@ -54,6 +54,8 @@ done
 grep -rlE 'include <torch|include <ATen|include <c10' src include --include='*.h' --include='*.cc' |
   grep -v '^src/train/' && complain "LibTorch is included outside src/train/"
 
+"$bin/python" tools/check_layers.py >&2 || complain "an include points the wrong way (src/README.md has the layers)"
+
 if [[ -x build/coden ]]; then
   if ((write)); then
     build/coden settings --format markdown >docs/settings.md

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/nearest_internal.h"
 #include "cli/command_internal.h"
-#include "coden/pipeline/error.h"
-#include "pipeline/nearest_internal.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

@@ -8,9 +8,9 @@
 #include <arrow/result.h>
 
 #include "cli/command_line_internal.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/progress.h"
 #include "coden/report/results_table.h"
+#include "coden/settings/settings.h"
 
 namespace coden {
 

@@ -3,7 +3,7 @@
 #include <boost/program_options.hpp>
 
 #include "cli/command_line_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

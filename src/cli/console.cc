@@ -15,7 +15,7 @@
 
 #include "cli/console_internal.h"
 #include "cli/exit_code_internal.h"
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 

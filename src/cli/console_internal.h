@@ -5,7 +5,7 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/progress.h"
+#include "coden/base/progress.h"
 
 namespace coden {
 

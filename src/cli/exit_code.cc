@@ -3,7 +3,7 @@
 #include <arrow/util/io_util.h>
 
 #include "cli/exit_code_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

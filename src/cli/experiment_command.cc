@@ -1,7 +1,7 @@
 #include "cli/command_internal.h"
 #include "cli/pipeline_process_internal.h"
+#include "coden/base/error.h"
 #include "coden/experiment/experiment.h"
-#include "coden/pipeline/error.h"
 
 namespace coden {
 

@@ -3,9 +3,9 @@
 
 #include "cli/command_internal.h"
 #include "cli/option_flags_internal.h"
+#include "coden/base/error.h"
 #include "coden/generate/rmat.h"
 #include "coden/generate/sbm.h"
-#include "coden/pipeline/error.h"
 
 namespace coden {
 

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "cli/command_internal.h"
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/ini_text.h"
+#include "coden/base/error.h"
+#include "coden/base/ini_text.h"
+#include "coden/base/printable.h"
 #include "coden/pipeline/run_comparison.h"
 #include "coden/read/input_survey.h"
-#include "coden/report/printable.h"
 
 namespace coden {
 

@@ -1,7 +1,7 @@
 #include "coden/report/inspect.h"
 
 #include "cli/command_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

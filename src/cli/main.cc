@@ -10,7 +10,7 @@
 #include "cli/command_internal.h"
 #include "cli/console_internal.h"
 #include "cli/exit_code_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/filesystem.h"
 #include "coden/version.h"
 

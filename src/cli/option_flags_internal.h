@@ -10,10 +10,10 @@
 #include <arrow/result.h>
 
 #include "cli/command_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/report/results_table.h"
 #include "coden/store/parquet_file.h"
-#include "pipeline/setting_value_internal.h"
+#include "settings/setting_value_internal.h"
 
 namespace coden {
 

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <vector>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/ini_text.h"
-#include "pipeline/nearest_internal.h"
+#include "base/nearest_internal.h"
+#include "coden/base/error.h"
+#include "coden/base/ini_text.h"
 
 namespace coden {
 

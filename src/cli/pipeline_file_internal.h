@@ -5,7 +5,7 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
 
 namespace coden {
 

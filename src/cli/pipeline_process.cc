@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/pipeline_process_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include "cli/command_internal.h"
-#include "coden/pipeline/cost_model.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/pipeline/pipeline.h"
 #include "coden/pipeline/slice_plan.h"
-#include "coden/report/printable.h"
-#include "pipeline/setting_value_internal.h"
+#include "coden/plan/cost_model.h"
+#include "settings/setting_value_internal.h"
 
 namespace coden {
 

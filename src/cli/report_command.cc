@@ -2,10 +2,10 @@
 
 #include "cli/command_internal.h"
 #include "cli/results_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/pipeline/run_comparison.h"
 #include "coden/pipeline/run_report.h"
-#include "coden/report/printable.h"
 
 namespace coden {
 

@@ -6,8 +6,8 @@
 #include <arrow/result.h>
 
 #include "cli/command_internal.h"
-#include "coden/pipeline/settings.h"
 #include "coden/report/results_table.h"
+#include "coden/settings/settings.h"
 #include "coden/store/manifest.h"
 
 namespace coden {

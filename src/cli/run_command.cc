@@ -8,7 +8,7 @@
 #include "cli/command_internal.h"
 #include "cli/results_internal.h"
 #include "cli/train_module_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/pipeline/pipeline.h"
 #include "coden/pipeline/run_report.h"
 

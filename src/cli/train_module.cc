@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

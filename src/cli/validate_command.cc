@@ -1,5 +1,5 @@
 #include "cli/command_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/read/validation.h"
 
 namespace coden {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "cli/command_internal.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/commit.h"
 
 namespace coden {

@@ -8,7 +8,7 @@
 #include <arrow/buffer.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "embed/snapshot_update_internal.h"
 
 namespace coden {
@@ -46,8 +46,8 @@ arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(
     std::shared_ptr<const NodeTimes> times, GraphSource& graphs,
     const NodeFeatures& features, NodeIdMap& nodes) {
   ARROW_ASSIGN_OR_RAISE(auto updates, features.OpenUpdates(nodes));
-  std::unique_ptr<Embedder> embedder(new Embedder(
-      options, schedule, std::move(times), graphs, std::move(updates), nodes));
+  std::unique_ptr<Embedder> embedder(new Embedder(options, schedule, std::move(times),
+                                                  graphs, std::move(updates), nodes));
   // Nodes that have not arrived yet get their features now. They have no arcs, so they
   // touch no other node's embedding, and no snapshot shows them before they are present.
   bool known = true;
@@ -60,8 +60,7 @@ arrow::Result<std::unique_ptr<Embedder>> Embedder::Make(
   if (num_done == 0) return embedder;
   embedder->next_point_ = static_cast<std::size_t>(num_done);
   ARROW_RETURN_NOT_OK(embedder->UpdateFeatures(schedule[num_done - 1].time));
-  ARROW_RETURN_NOT_OK(
-      graphs.Load(schedule[num_done - 1].snapshot + 1, embedder->graph_));
+  ARROW_RETURN_NOT_OK(graphs.Load(schedule[num_done - 1].snapshot + 1, embedder->graph_));
   return embedder;
 }
 
@@ -120,8 +119,8 @@ arrow::Status Embedder::Embed(const SchedulePoint& point) {
   ARROW_RETURN_NOT_OK(UpdateFeatures(point.time));
   ARROW_RETURN_NOT_OK(graphs_.AdvanceTo(point.snapshot, graph_));
   const auto start = std::chrono::steady_clock::now();
-  ARROW_ASSIGN_OR_RAISE(SolveWork work, UpdateAt(point, graph_, options_.embed,
-                                                 options_.stop, engine_));
+  ARROW_ASSIGN_OR_RAISE(SolveWork work,
+                        UpdateAt(point, graph_, options_.embed, options_.stop, engine_));
   work.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   graph_.Settle();
@@ -169,7 +168,8 @@ arrow::Status Embedder::ReadNext(BatchPtr* batch) {
            count,
            arrow::Buffer::FromVector(std::vector<std::int32_t>(count, point.snapshot))),
        std::make_shared<arrow::Int32Array>(
-           count, arrow::Buffer::FromVector(std::vector<NodeId>(rows.begin(), rows.end()))),
+           count,
+           arrow::Buffer::FromVector(std::vector<NodeId>(rows.begin(), rows.end()))),
        std::make_shared<arrow::ListArray>(
            EmbeddingType(), count, arrow::Buffer::FromVector(std::move(offsets)),
            std::make_shared<arrow::FloatArray>(count * width, std::move(values)))});

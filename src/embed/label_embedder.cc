@@ -30,7 +30,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "embed/snapshot_update_internal.h"
 
 namespace coden {
@@ -90,7 +90,7 @@ LabelEmbedder::LabelEmbedder(const LabelEmbedderOptions& options,
 
 arrow::Result<std::unique_ptr<LabelEmbedder>> LabelEmbedder::Make(
     const LabelEmbedderOptions& options, const Schedule& schedule,
-    std::vector<LabelSeed> seeds, std::shared_ptr<const NodeTimes> times,
+    std::vector<LabelSeed> seeds, const std::shared_ptr<const NodeTimes>& times,
     std::vector<std::unique_ptr<GraphSource>> graphs) {
   ARROW_RETURN_NOT_OK(Check(options, seeds, static_cast<NodeId>(times->since.size())));
   if (graphs.size() != options.windows.size()) {
@@ -215,8 +215,9 @@ arrow::Status LabelEmbedder::Take(const SchedulePoint& point) {
   for (Window& window : windows_) {
     ARROW_RETURN_NOT_OK(window.source->AdvanceTo(point.snapshot, window.graph));
     for (std::size_t i = 0; i < window.engines.size(); ++i) {
-      ARROW_RETURN_NOT_OK(UpdateAt(point, window.graph, EmbedOptionsOf(options_.alphas[i]),
-                                   options_.stop, window.engines[i]));
+      ARROW_RETURN_NOT_OK(UpdateAt(point, window.graph,
+                                   EmbedOptionsOf(options_.alphas[i]), options_.stop,
+                                   window.engines[i]));
     }
     window.graph.Settle();
   }

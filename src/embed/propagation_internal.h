@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "coden/embed/embed_options.h"
+#include "coden/settings/embed_options.h"
 
 namespace coden {
 

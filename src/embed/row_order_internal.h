@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 
 namespace coden {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 
@@ -43,8 +43,8 @@ arrow::Status CheckBounds(const SchedulePoint& point, const SnapshotGraph& graph
 arrow::Result<SolveWork> UpdateAt(const SchedulePoint& point, const SnapshotGraph& graph,
                                   const EmbedOptions& options,
                                   const arrow::StopToken& stop, EmbeddingEngine& engine) {
-  const SolveWork work = engine.Update(
-      graph, [&] { return stop.IsStopRequested(); }, point.num_nodes);
+  const SolveWork work =
+      engine.Update(graph, [&] { return stop.IsStopRequested(); }, point.num_nodes);
   ARROW_RETURN_NOT_OK(stop.Poll());
   ARROW_RETURN_NOT_OK(CheckBounds(point, graph, options, engine));
   return work;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 
 namespace coden {
 

@@ -16,16 +16,16 @@
 
 #include <arrow/table.h>
 
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
+#include "coden/base/runner.h"
 #include "coden/graph/event_graph.h"
 #include "coden/graph/unobserved.h"
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/run_inputs.h"
-#include "coden/pipeline/runner.h"
 #include "coden/read/event_batch.h"
-#include "coden/report/printable.h"
 #include "coden/sample/schedule_replay.h"
 #include "coden/sample/shifted_graph.h"
 #include "coden/snapshot/snapshot_rows.h"
+#include "coden/state/run_inputs.h"
 #include "coden/store/manifest.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"

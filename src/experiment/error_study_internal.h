@@ -4,8 +4,8 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/progress.h"
+#include "coden/settings/settings.h"
 #include "experiment/trial_internal.h"
 
 namespace coden {

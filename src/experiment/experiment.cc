@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cctype>
 
-#include "coden/pipeline/error.h"
+#include "base/nearest_internal.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/report/html_page.h"
-#include "coden/report/printable.h"
 #include "coden/store/parquet_file.h"
 #include "coden/version.h"
 #include "experiment/experiment_file_internal.h"
 #include "experiment/laboratory_internal.h"
 #include "experiment/suites_internal.h"
-#include "pipeline/nearest_internal.h"
 
 namespace coden {
 

@@ -6,7 +6,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 

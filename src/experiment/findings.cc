@@ -3,7 +3,7 @@
 #include <functional>
 #include <map>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "experiment/statistics_internal.h"
 #include "experiment/suites_internal.h"
 

@@ -5,16 +5,16 @@
 
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/resources.h"
-#include "coden/report/printable.h"
+#include "base/table_column_internal.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
+#include "coden/plan/resources.h"
 #include "coden/store/hasher.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/store/sealed_text.h"
 #include "coden/version.h"
 #include "experiment/error_study_internal.h"
-#include "report/table_column_internal.h"
 
 namespace coden {
 

@@ -6,7 +6,7 @@
 #include <arrow/result.h>
 
 #include "coden/experiment/experiment.h"
-#include "coden/pipeline/fingerprint.h"
+#include "coden/state/fingerprint.h"
 #include "coden/store/run_lock.h"
 #include "coden/store/run_store.h"
 #include "experiment/trial_internal.h"

@@ -1,7 +1,7 @@
 #include "experiment/number_nodes_internal.h"
 
-#include "coden/pipeline/runner.h"
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
+#include "coden/base/runner.h"
 
 namespace coden {
 

@@ -2,8 +2,8 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/run_inputs.h"
+#include "coden/base/progress.h"
+#include "coden/state/run_inputs.h"
 
 namespace coden {
 

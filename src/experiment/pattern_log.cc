@@ -16,14 +16,14 @@
 #include <arrow/buffer.h>
 #include <arrow/type.h>
 
+#include "base/random_internal.h"
+#include "coden/base/error.h"
+#include "coden/base/runner.h"
 #include "coden/graph/event_graph.h"
 #include "coden/graph/unobserved.h"
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/runner.h"
 #include "coden/pipeline/schedule_pass.h"
 #include "coden/read/event_batch.h"
 #include "coden/store/parquet_file.h"
-#include "pipeline/random_internal.h"
 
 namespace coden {
 

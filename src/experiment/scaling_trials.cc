@@ -4,11 +4,11 @@
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
+#include "coden/base/printable.h"
 #include "coden/generate/rmat.h"
-#include "coden/pipeline/resources.h"
-#include "coden/pipeline/run_inputs.h"
+#include "coden/plan/resources.h"
 #include "coden/read/event_batch.h"
-#include "coden/report/printable.h"
+#include "coden/state/run_inputs.h"
 #include "experiment/number_nodes_internal.h"
 #include "experiment/suites_internal.h"
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/experiment/pattern_log.h"
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
 
 namespace coden {
 

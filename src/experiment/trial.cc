@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "experiment/trial_internal.h"
 
 namespace coden {

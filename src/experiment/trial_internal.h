@@ -5,8 +5,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/types.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/types.h"
+#include "coden/settings/settings.h"
 
 namespace coden {
 

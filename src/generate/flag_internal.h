@@ -9,10 +9,10 @@
 
 #include <arrow/util/key_value_metadata.h>
 
+#include "base/declare_option_internal.h"
+#include "coden/base/error.h"
 #include "coden/generate/generate.h"
-#include "coden/pipeline/error.h"
-#include "pipeline/declare_option_internal.h"
-#include "pipeline/setting_value_internal.h"
+#include "settings/setting_value_internal.h"
 
 namespace coden::generate {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "coden/graph/types.h"
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
+#include "coden/base/types.h"
 
 namespace coden::generate {
 

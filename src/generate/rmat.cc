@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/random_internal.h"
 #include "generate/flag_internal.h"
 #include "generate/table_writer_internal.h"
-#include "pipeline/random_internal.h"
 
 namespace coden {
 

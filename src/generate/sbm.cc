@@ -25,11 +25,11 @@
 #include <utility>
 #include <vector>
 
-#include "coden/graph/types.h"
+#include "base/random_internal.h"
+#include "coden/base/types.h"
 #include "generate/flag_internal.h"
 #include "generate/membership_internal.h"
 #include "generate/table_writer_internal.h"
-#include "pipeline/random_internal.h"
 
 namespace coden {
 

@@ -11,9 +11,9 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/types.h"
-#include "coden/pipeline/operator.h"
-#include "coden/pipeline/progress.h"
+#include "coden/base/operator.h"
+#include "coden/base/progress.h"
+#include "coden/base/types.h"
 #include "coden/store/parquet_file.h"
 
 namespace coden::generate {

@@ -25,7 +25,8 @@ void RadixSort(std::vector<EdgeChange>& changes) {
            (kBuckets - 1);
   };
   for (const EdgeChange change : changes) {
-    for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][digit_of(change, digit)];
+    for (int digit = 0; digit < kDigits; ++digit)
+      ++counts[digit][digit_of(change, digit)];
   }
   std::vector<EdgeChange> sorted(changes.size());
   for (int digit = 0; digit < kDigits; ++digit) {

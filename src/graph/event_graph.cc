@@ -1,6 +1,6 @@
 #include "coden/graph/event_graph.h"
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

@@ -21,7 +21,7 @@
 #include <arrow/builder.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

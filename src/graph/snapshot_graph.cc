@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 
@@ -44,8 +44,8 @@ arrow::Status Contradiction(EdgeChange change) {
 
 }  // namespace
 
-// The changes of each node's own list, in the order of nodes: as source of an edge and, in
-// an undirected graph, as its higher end.
+// The changes of each node's own list, in the order of nodes: as source of an edge and,
+// in an undirected graph, as its higher end.
 class SnapshotGraph::ChangesByNode {
  public:
   ChangesByNode(std::span<const EdgeChange> changes, bool directed, NodeId num_nodes)

@@ -16,7 +16,7 @@
 #include <arrow/util/compression.h>
 #include <arrow/util/io_util.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden::importing {
 

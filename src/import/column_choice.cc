@@ -5,8 +5,8 @@
 #include <set>
 #include <string_view>
 
-#include "coden/pipeline/error.h"
-#include "pipeline/setting_value_internal.h"
+#include "coden/base/error.h"
+#include "settings/setting_value_internal.h"
 
 namespace coden::importing {
 

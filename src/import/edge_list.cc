@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "import/flag_internal.h"
 #include "import/import_log_internal.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 #include "import/row_problems_internal.h"
 
 namespace coden::importing {

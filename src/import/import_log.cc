@@ -10,8 +10,8 @@
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "import/byte_source_internal.h"
 #include "import/row_problems_internal.h"
 #include "import/sorted_runs_internal.h"

@@ -7,9 +7,9 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/progress.h"
 #include "coden/import/edge_list.h"
 #include "coden/import/import.h"
-#include "coden/pipeline/progress.h"
 #include "import/column_choice_internal.h"
 #include "import/log_files_internal.h"
 #include "import/row_converter_internal.h"

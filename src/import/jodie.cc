@@ -6,7 +6,7 @@
 
 #include "coden/import/jodie.h"
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "import/flag_internal.h"
 #include "import/import_log_internal.h"
 

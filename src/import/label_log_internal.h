@@ -6,8 +6,8 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/operator.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/operator.h"
 
 namespace coden::importing {
 

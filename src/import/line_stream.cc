@@ -5,7 +5,7 @@
 
 #include <arrow/buffer.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "import/field_values_internal.h"
 
 namespace coden::importing {

@@ -6,8 +6,8 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/operator.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/operator.h"
 #include "coden/store/parquet_file.h"
 #include "import/field_values_internal.h"
 #include "import/label_log_internal.h"

@@ -9,8 +9,8 @@
 #include <arrow/array/builder_primitive.h>
 #include <arrow/result.h>
 
+#include "coden/base/operator.h"
 #include "coden/import/import.h"
-#include "coden/pipeline/operator.h"
 #include "import/column_choice_internal.h"
 #include "import/field_values_internal.h"
 #include "import/row_problems_internal.h"

@@ -7,8 +7,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/operator.h"
-#include "coden/pipeline/progress.h"
+#include "coden/base/operator.h"
+#include "coden/base/progress.h"
 
 namespace coden::importing {
 

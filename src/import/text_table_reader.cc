@@ -9,7 +9,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden::importing {
 

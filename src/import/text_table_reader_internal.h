@@ -8,7 +8,7 @@
 #include <arrow/csv/reader.h>
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
+#include "coden/base/progress.h"
 #include "import/byte_source_internal.h"
 #include "import/line_stream_internal.h"
 #include "import/row_problems_internal.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

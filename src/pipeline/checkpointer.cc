@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "coden/pipeline/fingerprint.h"
+#include "coden/state/fingerprint.h"
 #include "coden/state/saved_columns.h"
 #include "coden/state/saved_work.h"
 #include "coden/store/commit.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "coden/pipeline/embed_pass.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
 #include "coden/store/manifest.h"
 
 namespace coden {

@@ -16,11 +16,11 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
+#include "coden/base/printable.h"
+#include "coden/base/runner.h"
 #include "coden/pipeline/embed_pass.h"
-#include "coden/pipeline/fingerprint.h"
-#include "coden/pipeline/runner.h"
-#include "coden/report/printable.h"
 #include "coden/snapshot/snapshot_writer.h"
+#include "coden/state/fingerprint.h"
 #include "coden/state/history.h"
 #include "coden/state/saved_columns.h"
 #include "coden/state/saved_nodes.h"
@@ -139,14 +139,14 @@ class Sampling {
                  options.columns.begin + kSampleColumns * options.column_step);
     inputs_.nodes->Freeze();
     ARROW_ASSIGN_OR_RAISE(options.chosen, ChosenNodes(settings_, *inputs_.nodes));
-    ARROW_ASSIGN_OR_RAISE(
-        History history, History::Open(history_store_, std::string(RunLayout::kHistory),
-                                       pass_.state, inputs_.nodes->size()));
+    ARROW_ASSIGN_OR_RAISE(History history,
+                          History::Open(history_store_, RunLayout::kHistory, pass_.state,
+                                        inputs_.nodes->size()));
     graphs_ = std::make_unique<SampledGraphs>(std::move(history), snapshots_);
     const auto times = TimesOfSample();
-    ARROW_ASSIGN_OR_RAISE(embedder_,
-                          Embedder::Make(options, sample_, /*num_done=*/0, times,
-                                         *graphs_, inputs_.features, *inputs_.nodes));
+    ARROW_ASSIGN_OR_RAISE(
+        embedder_, Embedder::Make(options, sample_, /*num_done=*/0, times, *graphs_,
+                                  inputs_.features, *inputs_.nodes));
     const std::vector<std::int64_t> num_rows =
         RowCounts(sample_, /*num_done=*/0, *times, options.chosen);
     SnapshotWriter writer = Writer(sample_, options.num_columns(), num_rows, &files_);

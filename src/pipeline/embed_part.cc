@@ -1,10 +1,10 @@
 #include <algorithm>
 
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/pipeline/disk_estimate.h"
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/resources.h"
 #include "coden/pipeline/schedule_pass.h"
-#include "coden/report/printable.h"
+#include "coden/plan/resources.h"
 #include "coden/state/saved_slice.h"
 #include "coden/state/saved_work.h"
 #include "coden/store/commit.h"
@@ -32,17 +32,13 @@ std::vector<ColumnRange> Cut(const std::vector<ColumnRange>& ranges, int width) 
 
 class EmbedPart {
  public:
-  EmbedPart(const Settings& settings, const Fingerprints& prints, RunStore& store,
-            Manifest* manifest, const RunContext& context, EmbedExtent extent,
-            SnapshotCache* cache, bool then_trains)
-      : settings_(settings),
-        prints_(prints),
-        store_(store),
-        manifest_(manifest),
-        context_(context),
-        extent_(extent),
-        cache_(cache),
-        then_trains_(then_trains) {}
+  EmbedPart(const RunSession& session, const EmbedRequest& request)
+      : settings_(session.settings),
+        prints_(session.prints),
+        store_(session.store),
+        manifest_(session.manifest),
+        context_(session.context),
+        request_(request) {}
 
   // Everything from the start of the log. Whatever can refuse the run comes before the
   // files of an earlier one are touched.
@@ -53,7 +49,8 @@ class EmbedPart {
     schedule_ = pass.schedule;
     ARROW_RETURN_NOT_OK(Plan(pass.progress, &pass));
     ARROW_RETURN_NOT_OK(KeepTrainingOfEarlierSnapshots(store_, context_, manifest_));
-    ARROW_RETURN_NOT_OK(Withdraw(store_, {kEmbedPart, kWindowsPart, kTrainingPart}, manifest_));
+    ARROW_RETURN_NOT_OK(
+        Withdraw(store_, {kEmbedPart, kWindowsPart, kTrainingPart}, manifest_));
     // Of a run whose manifest could not be read.
     ARROW_ASSIGN_OR_RAISE(const std::string aside,
                           SetUnnamedOutputsAside(store_, *manifest_));
@@ -70,7 +67,7 @@ class EmbedPart {
 
   // Finish the schedule there is, then go on with what was added to the inputs.
   arrow::Status GoOn(const PartRecord& existing, InputChange change) {
-    if (!existing.complete && extent_ == EmbedExtent::kSchedule) {
+    if (!existing.complete && request_.extent == EmbedExtent::kSchedule) {
       context_.progress->Note("the schedule is there, and is not embedded yet: kept");
       return arrow::Status::OK();
     }
@@ -84,8 +81,9 @@ class EmbedPart {
       ARROW_RETURN_NOT_OK(EmbedRest());
       change.verify_log = false;
     }
-    return change.grown && extent_ != EmbedExtent::kJoin ? Append(change.verify_log)
-                                                         : arrow::Status::OK();
+    return change.grown && request_.extent != EmbedExtent::kJoin
+               ? Append(change.verify_log)
+               : arrow::Status::OK();
   }
 
  private:
@@ -102,10 +100,9 @@ class EmbedPart {
   }
 
   arrow::Status OpenEarlier(const PartRecord& existing, bool verify_log) {
-    ARROW_ASSIGN_OR_RAISE(
-        ScheduledRun run,
-        OpenScheduledRun(settings_, store_, existing,
-                         verify_log ? LogUse::kVerify : LogUse::kOpen));
+    ARROW_ASSIGN_OR_RAISE(ScheduledRun run,
+                          OpenScheduledRun(settings_, store_, existing,
+                                           verify_log ? LogUse::kVerify : LogUse::kOpen));
     inputs_ = std::move(run.inputs);
     schedule_ = std::move(run.schedule);
     progress_ = std::move(run.progress);
@@ -150,16 +147,17 @@ class EmbedPart {
                      const SchedulePassResult* pass = nullptr) {
     ARROW_ASSIGN_OR_RAISE(ResourceEstimate needs,
                           EstimateRest(settings_, inputs_, schedule_,
-                                       progress.num_snapshots, then_trains_));
+                                       progress.num_snapshots, request_.then_trains));
     columns_per_pass_ = needs.columns_per_pass;
-    if (extent_ != EmbedExtent::kSnapshots) return arrow::Status::OK();
+    if (request_.extent != EmbedExtent::kSnapshots) return arrow::Status::OK();
     if (!DiskHasRoom(settings_, needs.disk_bytes + needs.temporary_disk_bytes())) {
       // That was a bound; now it matters how well the snapshots compress.
       needs.disk_bytes = 0;
       ARROW_RETURN_NOT_OK(CheckResources(settings_, needs));
       DiskEstimate disk;
       if (pass != nullptr) {
-        ARROW_ASSIGN_OR_RAISE(disk, EstimateDisk(settings_, inputs_, *pass, store_, context_));
+        ARROW_ASSIGN_OR_RAISE(disk,
+                              EstimateDisk(settings_, inputs_, *pass, store_, context_));
       } else {
         disk = EstimateDiskOfRest(*manifest_->Find(kEmbedPart), schedule_,
                                   progress.num_snapshots);
@@ -221,7 +219,7 @@ class EmbedPart {
 
   // Embed the snapshots of the schedule that are not there yet.
   arrow::Status EmbedRest() {
-    if (extent_ == EmbedExtent::kSchedule) return arrow::Status::OK();
+    if (request_.extent == EmbedExtent::kSchedule) return arrow::Status::OK();
     const PartRecord open = *manifest_->Find(kEmbedPart);
     std::vector<std::string> notes = open.notes;
     ARROW_ASSIGN_OR_RAISE(
@@ -234,7 +232,7 @@ class EmbedPart {
         progress_,
         open.files,
         {open.fingerprint, open.parameters, InputFingerprint(open.inputs)},
-        cache_};
+        request_.cache};
     ARROW_ASSIGN_OR_RAISE(const EmbedPassResult embedded,
                           EmbedColumns(open, task, checkpointer));
     const auto& bounds = embedded.error_bounds;
@@ -267,7 +265,7 @@ class EmbedPart {
     const std::string schedule = ScheduleId(open);
     ARROW_ASSIGN_OR_RAISE(std::vector<SavedSlice> slices, LoadSlices(store_, schedule));
     const std::vector<ColumnRange> missing = MissingColumns(inputs_.columns, &slices);
-    if (extent_ == EmbedExtent::kJoin && !missing.empty()) {
+    if (request_.extent == EmbedExtent::kJoin && !missing.empty()) {
       std::string list;
       for (const ColumnRange& columns : missing) {
         list += (list.empty() ? "" : ", ") + std::to_string(columns.begin) + ":" +
@@ -312,9 +310,7 @@ class EmbedPart {
   RunStore& store_;
   Manifest* manifest_;
   const RunContext& context_;
-  const EmbedExtent extent_;
-  SnapshotCache* cache_;
-  const bool then_trains_;
+  const EmbedRequest& request_;
   RunInputs inputs_;
   Schedule schedule_;
   RunProgress progress_;
@@ -364,15 +360,12 @@ arrow::Status Withdraw(RunStore& store, std::initializer_list<std::string_view> 
   return dropped ? Commit(store, std::move(next), manifest) : arrow::Status::OK();
 }
 
-arrow::Status BringEmbeddingUpToDate(const Settings& settings, bool rebuild,
-                                     const Fingerprints& prints, RunStore& store,
-                                     Manifest* manifest, const RunContext& context,
-                                     EmbedExtent extent, SnapshotCache* cache,
-                                     bool then_trains) {
-  EmbedPart work(settings, prints, store, manifest, context, extent, cache,
-                 then_trains);
+arrow::Status BringEmbeddingUpToDate(const RunSession& session,
+                                     const EmbedRequest& request) {
+  const auto& [settings, prints, store, manifest, context] = session;
+  EmbedPart work(session, request);
   const PartRecord* found = manifest->Find(kEmbedPart);
-  if (found == nullptr || rebuild) return work.Rebuild();
+  if (found == nullptr || request.rebuild) return work.Rebuild();
   const PartRecord existing = *found;
   const bool same_settings =
       existing.version == kVersion &&

@@ -8,10 +8,10 @@
 #include <numeric>
 #include <optional>
 
-#include "coden/pipeline/resources.h"
-#include "coden/pipeline/runner.h"
+#include "coden/base/printable.h"
+#include "coden/base/runner.h"
+#include "coden/plan/resources.h"
 #include "coden/read/labels.h"
-#include "coden/report/printable.h"
 #include "coden/state/history.h"
 #include "coden/state/saved_columns.h"
 #include "coden/store/run_layout.h"
@@ -103,13 +103,13 @@ class EmbedPass {
     options.after_snapshot = std::move(after_snapshot);
     const auto times = inputs_.Times();
     num_rows_ = RowCounts(task_.schedule, done, *times, options.chosen);
-    ARROW_ASSIGN_OR_RAISE(History history,
-                          History::Open(store_, std::string(RunLayout::kHistory),
-                                        task_.history, inputs_.nodes->size()));
-    history_.emplace(std::move(history));
     ARROW_ASSIGN_OR_RAISE(
-        embedder_, Embedder::Make(options, task_.schedule, done, times, *history_,
-                                  inputs_.features, *inputs_.nodes));
+        History history,
+        History::Open(store_, RunLayout::kHistory, task_.history, inputs_.nodes->size()));
+    history_.emplace(std::move(history));
+    ARROW_ASSIGN_OR_RAISE(embedder_,
+                          Embedder::Make(options, task_.schedule, done, times, *history_,
+                                         inputs_.features, *inputs_.nodes));
     return done == 0 ? arrow::Status::OK()
                      : LoadColumns(store_, task_.progress, OfTheRun(columns), *embedder_);
   }
@@ -267,10 +267,10 @@ arrow::Result<EmbedPassResult> RunJoinPass(const Settings& settings, RunInputs& 
                                            const RunContext& context) {
   inputs.nodes->Freeze();
   ARROW_ASSIGN_OR_RAISE(const auto chosen, ChosenNodes(settings, *inputs.nodes));
-  SnapshotOutlet snapshots(settings, inputs, task, store,
-                           RowCounts(task.schedule, task.progress.num_snapshots,
-                                     *inputs.Times(), chosen),
-                           observer);
+  SnapshotOutlet snapshots(
+      settings, inputs, task, store,
+      RowCounts(task.schedule, task.progress.num_snapshots, *inputs.Times(), chosen),
+      observer);
   std::vector<Operator*> outlet;
   ARROW_RETURN_NOT_OK(snapshots.AddTo(&outlet));
   ARROW_ASSIGN_OR_RAISE(const auto rows, ReadSlices(store, slices));

@@ -6,7 +6,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/read/id_match.h"
 #include "coden/read/labels.h"
 #include "coden/sample/lazy_sampler.h"
@@ -36,8 +36,7 @@ class IdChecks {
       : settings_(settings),
         inputs_(inputs),
         in_log_(static_cast<std::size_t>(inputs.nodes->size()), false) {
-    for (std::size_t node = 0; node < std::min(in_log_.size(), sampled.size());
-         ++node) {
+    for (std::size_t node = 0; node < std::min(in_log_.size(), sampled.size()); ++node) {
       in_log_[node] = sampled[node].arrival >= 0;
       if (in_log_[node]) log_.Add(static_cast<NodeId>(node), *inputs.nodes);
     }
@@ -136,8 +135,8 @@ arrow::Result<IdMatch> MatchWithLog(const Labels& labels, const arrow::Array& lo
 }  // namespace
 
 arrow::Status CheckIdsOfLog(const Settings& settings, const RunInputs& inputs,
-                            const std::vector<SampledNode>& sampled,
-                            InputCounts* counts, std::vector<std::string>* notes) {
+                            const std::vector<SampledNode>& sampled, InputCounts* counts,
+                            std::vector<std::string>* notes) {
   return IdChecks(settings, inputs, sampled).Run(counts, notes);
 }
 

@@ -7,8 +7,8 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/run_inputs.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
+#include "coden/state/run_inputs.h"
 #include "coden/store/input_counts.h"
 #include "coden/store/run_store.h"
 
@@ -18,8 +18,8 @@ namespace coden {
 /// count the rows of the first two, and add a note for each that names few. `sampled` is
 /// what the sampler knows of every node.
 arrow::Status CheckIdsOfLog(const Settings& settings, const RunInputs& inputs,
-                            const std::vector<SampledNode>& sampled,
-                            InputCounts* counts, std::vector<std::string>* notes);
+                            const std::vector<SampledNode>& sampled, InputCounts* counts,
+                            std::vector<std::string>* notes);
 
 /// The same for the labels and the split of a training, against the nodes that the run in
 /// `store` has.

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/store/commit.h"
 #include "coden/store/run_layout.h"
 

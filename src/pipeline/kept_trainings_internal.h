@@ -5,7 +5,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
+#include "coden/base/progress.h"
 #include "coden/store/manifest.h"
 #include "coden/store/run_store.h"
 

@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
 
 namespace coden {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/fingerprint.h"
+#include "coden/base/error.h"
 #include "coden/read/input_agreement.h"
 #include "coden/snapshot/snapshot_cache.h"
+#include "coden/state/fingerprint.h"
 #include "coden/state/saved_slice.h"
 #include "coden/store/commit.h"
 #include "coden/store/run_layout.h"
@@ -153,22 +153,21 @@ arrow::Result<Manifest> RunPipeline(const Settings& all_settings,
     if (request.goal == Goal::kTrain) replaced.Drop(kEmbedPart);
     ARROW_RETURN_NOT_OK(KeepChangedFiles(*store, replaced.parts, context));
   }
+  const RunSession session{settings, prints, *store, &manifest, context};
   if (request.goal == Goal::kTrain) {
     ARROW_RETURN_NOT_OK(
         CheckSnapshots(*store, settings, prints, manifest.Find(kEmbedPart)));
   } else if (request.goal == Goal::kCommit) {
     ARROW_RETURN_NOT_OK(CheckScheduled(*store, prints, embedded));
-    ARROW_RETURN_NOT_OK(BringEmbeddingUpToDate(settings, /*rebuild=*/false, prints,
-                                               *store, &manifest, context,
-                                               EmbedExtent::kJoin));
+    ARROW_RETURN_NOT_OK(BringEmbeddingUpToDate(session, {.extent = EmbedExtent::kJoin}));
   } else {
-    const bool rebuild =
-        request.force || (barren && embedded->fingerprint != prints.embed);
-    const auto extent = request.goal == Goal::kSchedule ? EmbedExtent::kSchedule
-                                                        : EmbedExtent::kSnapshots;
-    ARROW_RETURN_NOT_OK(
-        BringEmbeddingUpToDate(settings, rebuild, prints, *store, &manifest, context,
-                               extent, cache ? &*cache : nullptr, wants_training));
+    ARROW_RETURN_NOT_OK(BringEmbeddingUpToDate(
+        session,
+        {.extent = request.goal == Goal::kSchedule ? EmbedExtent::kSchedule
+                                                   : EmbedExtent::kSnapshots,
+         .rebuild = request.force || (barren && embedded->fingerprint != prints.embed),
+         .cache = cache ? &*cache : nullptr,
+         .then_trains = wants_training}));
   }
 
   if (wants_training) {
@@ -222,8 +221,8 @@ arrow::Result<PipelinePlan> PlanPipeline(const Settings& settings,
                         EstimateRest(settings, inputs, plan.scheduled.schedule,
                                      /*num_done=*/0, !settings.input.labels.empty()));
   if (plan.resources.memory_bytes <= MemoryLimit(settings)) {
-    ARROW_ASSIGN_OR_RAISE(plan.disk,
-                          EstimateDisk(settings, inputs, plan.scheduled, *store, context));
+    ARROW_ASSIGN_OR_RAISE(
+        plan.disk, EstimateDisk(settings, inputs, plan.scheduled, *store, context));
     plan.resources.disk_bytes = plan.disk->least_bytes(settings.snapshot);
   }
   plan.num_rows = inputs.log.num_rows;

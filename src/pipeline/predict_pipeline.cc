@@ -8,11 +8,11 @@
 
 #include <arrow/util/thread_pool.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/fingerprint.h"
-#include "coden/pipeline/resources.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
+#include "coden/plan/resources.h"
 #include "coden/read/input_agreement.h"
-#include "coden/report/printable.h"
+#include "coden/state/fingerprint.h"
 #include "coden/store/commit.h"
 #include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
@@ -60,8 +60,8 @@ class PredictPart {
     ARROW_RETURN_NOT_OK(OpenRun());
     ARROW_RETURN_NOT_OK(UseRecorded(trained_.parameters, &settings_));
     ARROW_RETURN_NOT_OK(ChooseInputs());
-    ARROW_RETURN_NOT_OK(PointToRun(BringEmbeddingUpToDate(
-        settings_, /*rebuild=*/false, prints_, *store_, &manifest_, context_)));
+    ARROW_RETURN_NOT_OK(PointToRun(
+        BringEmbeddingUpToDate({settings_, prints_, *store_, &manifest_, context_}, {})));
     ARROW_RETURN_NOT_OK(MakeWindowHistories(settings_, *store_, &manifest_, context_));
     const double embed_seconds = SecondsSince(start_);
 

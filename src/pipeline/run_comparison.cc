@@ -7,9 +7,9 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/report/html_page.h"
-#include "coden/report/printable.h"
 #include "coden/store/filesystem.h"
 #include "coden/store/manifest.h"
 #include "coden/store/parquet_file.h"

@@ -7,9 +7,9 @@
 #include <arrow/config.h>
 #include <arrow/table.h>
 
+#include "coden/base/printable.h"
 #include "coden/report/counts_table.h"
 #include "coden/report/html_report.h"
-#include "coden/report/printable.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"

@@ -11,8 +11,8 @@
 #include <arrow/util/thread_pool.h>
 
 #include "coden/pipeline/pipeline.h"
-#include "coden/pipeline/resources.h"
-#include "coden/pipeline/settings.h"
+#include "coden/plan/resources.h"
+#include "coden/settings/settings.h"
 #include "coden/store/commit.h"
 
 namespace coden {

@@ -5,7 +5,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
 #include "coden/store/manifest.h"
 #include "coden/store/run_store.h"
 

@@ -9,12 +9,12 @@
 
 #include <arrow/table.h>
 
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
+#include "coden/base/runner.h"
 #include "coden/graph/degree_graph.h"
 #include "coden/partition/partitioner.h"
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/resources.h"
-#include "coden/pipeline/runner.h"
-#include "coden/report/printable.h"
+#include "coden/plan/resources.h"
 #include "coden/sample/schedule_sampler.h"
 #include "coden/state/history.h"
 #include "coden/state/log_hasher.h"
@@ -22,7 +22,7 @@
 #include "coden/state/saved_window.h"
 #include "coden/store/run_layout.h"
 #include "pipeline/id_checks_internal.h"
-#include "pipeline/memory_guard_internal.h"
+#include "plan/memory_guard_internal.h"
 #include "read/rules_internal.h"
 #include "read/time_warnings_internal.h"
 
@@ -106,11 +106,11 @@ arrow::Status Continue(const EarlierRun& earlier, const RunInputs& inputs,
   for (NodeId node = 0; node < static_cast<NodeId>(inputs.saved.size()); ++node)
     sampler.RestoreNode(node, inputs.saved[node]);
   graph.Grow(num_nodes);
+  ARROW_ASSIGN_OR_RAISE(History history, History::Open(earlier.store, RunLayout::kHistory,
+                                                       earlier.embed.files, num_nodes));
   ARROW_ASSIGN_OR_RAISE(
-      History history, History::Open(earlier.store, std::string(RunLayout::kHistory),
-                                     earlier.embed.files, num_nodes));
-  ARROW_ASSIGN_OR_RAISE(const auto edges,
-                        history.Edges(earlier.progress.sampler.num_snapshots));
+      const auto edges,
+      history.Edges(earlier.progress.sampler.num_snapshots, graph.options().directed));
   for (const EdgeChange edge : edges) graph.RestoreEdge(edge.src(), edge.dst());
   if (graph.options().window > 0) {
     ARROW_ASSIGN_OR_RAISE(const auto pending,
@@ -135,7 +135,8 @@ class Recorder {
   }
 
   void Follow(LazySampler& sampler) {
-    sampler.Record([this](const SchedulePoint& point, std::vector<EdgeChange> changes,
+    sampler.Record([this](const SchedulePoint& point,
+                          const std::vector<EdgeChange>& changes,
                           const ShiftedGraph& graph) {
       if (status_.ok()) status_ = Write(point, changes, graph);
     });
@@ -148,9 +149,8 @@ class Recorder {
     ARROW_RETURN_NOT_OK(status_);
     ARROW_ASSIGN_OR_RAISE(auto files, writer_->Close());
     if (graph.options().window > 0) {
-      ARROW_ASSIGN_OR_RAISE(files.emplace_back(),
-                            StageWindow(store_, RunLayout::kWindow,
-                                        graph.pending_expiries()));
+      ARROW_ASSIGN_OR_RAISE(files.emplace_back(), StageWindow(store_, RunLayout::kWindow,
+                                                              graph.pending_expiries()));
     }
     return files;
   }

@@ -6,9 +6,9 @@
 #include <arrow/array.h>
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/fingerprint.h"
+#include "coden/base/error.h"
 #include "coden/read/labels.h"
+#include "coden/state/fingerprint.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 

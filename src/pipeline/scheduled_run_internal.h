@@ -2,10 +2,10 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/resources.h"
-#include "coden/pipeline/run_inputs.h"
-#include "coden/pipeline/settings.h"
+#include "coden/plan/resources.h"
 #include "coden/sample/schedule.h"
+#include "coden/settings/settings.h"
+#include "coden/state/run_inputs.h"
 #include "coden/state/run_progress.h"
 #include "coden/store/manifest.h"
 #include "coden/store/run_store.h"

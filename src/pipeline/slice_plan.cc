@@ -2,11 +2,11 @@
 
 #include <optional>
 
-#include "coden/pipeline/fingerprint.h"
 #include "coden/pipeline/schedule_pass.h"
 #include "coden/read/input_agreement.h"
 #include "coden/read/labels.h"
 #include "coden/read/parquet_source.h"
+#include "coden/state/fingerprint.h"
 #include "coden/store/manifest.h"
 #include "pipeline/scheduled_run_internal.h"
 

@@ -1,8 +1,8 @@
 // A slice as a run of its own: which schedule it belongs to, and whether it fits there.
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/fingerprint.h"
+#include "coden/base/error.h"
 #include "coden/pipeline/pipeline.h"
+#include "coden/state/fingerprint.h"
 #include "pipeline/embed_part_internal.h"
 #include "pipeline/run_setup_internal.h"
 #include "pipeline/slice_work_internal.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/fingerprint.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
+#include "coden/state/fingerprint.h"
 #include "pipeline/scheduled_run_internal.h"
 
 namespace coden {
@@ -82,7 +82,8 @@ arrow::Status EmbedSlice(const Settings& settings, const ColumnRange& columns,
     context.progress->Note("slice " + Show(columns) + " is there already: skipped");
     return arrow::Status::OK();
   }
-  ARROW_ASSIGN_OR_RAISE(ScheduledRun run, OpenScheduledRun(settings, store, embed, LogUse::kNone));
+  ARROW_ASSIGN_OR_RAISE(ScheduledRun run,
+                        OpenScheduledRun(settings, store, embed, LogUse::kNone));
   const ColumnRange all = run.inputs.columns;
   if (columns.begin < all.begin || columns.end > all.end) {
     return UsageError("`embed.columns` must lie within the columns ", Show(all),

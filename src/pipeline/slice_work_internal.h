@@ -5,7 +5,7 @@
 #include <arrow/result.h>
 
 #include "coden/pipeline/embed_pass.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
 #include "coden/store/manifest.h"
 
 namespace coden {

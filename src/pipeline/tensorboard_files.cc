@@ -9,11 +9,11 @@
 #include <arrow/table.h>
 #include <nlohmann/json.hpp>
 
+#include "base/table_column_internal.h"
 #include "coden/report/tensorboard.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "pipeline/tensorboard_files_internal.h"
-#include "report/table_column_internal.h"
 
 namespace coden {
 

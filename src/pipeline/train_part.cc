@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/store/commit.h"
 #include "coden/store/run_layout.h"
 #include "coden/store/sealed_text.h"

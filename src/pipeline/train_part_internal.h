@@ -6,9 +6,9 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/fingerprint.h"
 #include "coden/pipeline/pipeline.h"
 #include "coden/snapshot/snapshot_cache.h"
+#include "coden/state/fingerprint.h"
 #include "coden/store/manifest.h"
 
 namespace coden {

@@ -6,7 +6,7 @@
 
 #include "pipeline/train_ranks_internal.h"
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/hasher.h"
 
 namespace coden {

@@ -5,8 +5,8 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "coden/pipeline/fingerprint.h"
 #include "coden/pipeline/pipeline.h"
+#include "coden/state/fingerprint.h"
 #include "coden/store/manifest.h"
 #include "coden/store/run_store.h"
 

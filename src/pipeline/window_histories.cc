@@ -1,8 +1,8 @@
-// The histories of graphs on which labels travel and edges expire (`train.label_windows`).
-// How long an edge stays does not follow from the net changes of a graph without a window:
-// a repeated edge starts its time again and changes nothing else. So the log is read once
-// more, for all windows together, when training first asks for them; rows that are added
-// later are then all that is read.
+// The histories of graphs on which labels travel and edges expire
+// (`train.label_windows`). How long an edge stays does not follow from the net changes of
+// a graph without a window: a repeated edge starts its time again and changes nothing
+// else. So the log is read once more, for all windows together, when training first asks
+// for them; rows that are added later are then all that is read.
 
 #include "pipeline/window_histories_internal.h"
 
@@ -15,22 +15,22 @@
 
 #include <arrow/table.h>
 
+#include "coden/base/error.h"
+#include "coden/base/ini_text.h"
+#include "coden/base/printable.h"
+#include "coden/base/runner.h"
 #include "coden/graph/event_graph.h"
 #include "coden/graph/unobserved.h"
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/ini_text.h"
-#include "coden/pipeline/run_inputs.h"
-#include "coden/pipeline/runner.h"
 #include "coden/read/event_batch.h"
-#include "coden/report/printable.h"
 #include "coden/sample/schedule_replay.h"
 #include "coden/state/history.h"
+#include "coden/state/run_inputs.h"
 #include "coden/state/saved_window.h"
 #include "coden/store/commit.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/version.h"
-#include "train/label_columns_internal.h"
+#include "settings/label_columns_internal.h"
 
 namespace coden {
 
@@ -85,12 +85,13 @@ class WindowRecorder {
     const NodeId num_nodes = graph_.graph().num_nodes();
     ARROW_ASSIGN_OR_RAISE(History history,
                           History::Open(store, folder, files, num_nodes));
-    ARROW_ASSIGN_OR_RAISE(const auto edges, history.Edges(num_snapshots));
+    ARROW_ASSIGN_OR_RAISE(const auto edges,
+                          history.Edges(num_snapshots, graph_.options().directed));
     for (const EdgeChange edge : edges) graph_.RestoreEdge(edge.src(), edge.dst());
     if (num_snapshots > 0) {
-      ARROW_ASSIGN_OR_RAISE(const auto pending,
-                            LoadWindow(store, PendingFile(window()),
-                                       graph_.options().directed, num_nodes));
+      ARROW_ASSIGN_OR_RAISE(
+          const auto pending,
+          LoadWindow(store, PendingFile(window()), graph_.options().directed, num_nodes));
       for (const PendingExpiry& insertion : pending) graph_.RestoreExpiry(insertion);
     }
     graph_.RecordTo(&changes_);
@@ -108,9 +109,8 @@ class WindowRecorder {
 
   arrow::Result<std::vector<FileRecord>> Close(RunStore& store) {
     ARROW_ASSIGN_OR_RAISE(auto files, writer_->Close());
-    ARROW_ASSIGN_OR_RAISE(
-        files.emplace_back(),
-        StageWindow(store, PendingFile(window()), graph_.pending_expiries()));
+    ARROW_ASSIGN_OR_RAISE(files.emplace_back(), StageWindow(store, PendingFile(window()),
+                                                            graph_.pending_expiries()));
     return files;
   }
 
@@ -210,8 +210,7 @@ arrow::Status MakeWindowHistories(const Settings& settings, RunStore& store,
                             [](const BatchPtr&) { return arrow::Status::OK(); }, context,
                             {.read_ahead_of = 1})
                             .status());
-    context.progress->End(
-        CountOf(static_cast<std::int64_t>(windows.size()), "windows"));
+    context.progress->End(CountOf(static_cast<std::int64_t>(windows.size()), "windows"));
     for (WindowRecorder& window : stage.windows()) {
       ARROW_ASSIGN_OR_RAISE(auto files, window.Close(store));
       for (FileRecord& file : files) part.ReplaceFile(std::move(file));

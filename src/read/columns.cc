@@ -7,8 +7,8 @@
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "read/columns_internal.h"
 
 namespace coden {

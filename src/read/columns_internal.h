@@ -13,8 +13,8 @@
 #include <arrow/type_fwd.h>
 #include <tsl/robin_set.h>
 
+#include "coden/base/types.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/graph/types.h"
 #include "read/rules_internal.h"
 
 namespace coden {

@@ -9,7 +9,7 @@
 #include <arrow/compute/api.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/read/event_batch.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 

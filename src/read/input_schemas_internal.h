@@ -8,10 +8,10 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "coden/graph/graph_options.h"
 #include "coden/read/feature_reader.h"
-#include "coden/read/input_options.h"
 #include "coden/read/parquet_source.h"
+#include "coden/settings/graph_options.h"
+#include "coden/settings/input_options.h"
 #include "read/rules_internal.h"
 
 namespace coden {

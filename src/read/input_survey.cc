@@ -9,8 +9,8 @@
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
+#include "coden/base/printable.h"
 #include "coden/read/parquet_source.h"
-#include "coden/report/printable.h"
 #include "read/column_guess_internal.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"

@@ -6,9 +6,9 @@
 #include <arrow/compute/api.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/read/parquet_source.h"
-#include "coden/report/printable.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
 #include "read/label_amounts_internal.h"

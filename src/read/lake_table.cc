@@ -9,7 +9,7 @@
 
 #include <arrow/filesystem/filesystem.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coden/pipeline/error.h"
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
+#include "coden/base/error.h"
 #include "read/input_schemas_internal.h"
 
 namespace coden {

@@ -11,7 +11,7 @@
 #include <arrow/filesystem/filesystem.h>
 #include <arrow/filesystem/path_util.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "read/lake_table_internal.h"
 
 namespace coden {

@@ -13,8 +13,8 @@
 #include <parquet/metadata.h>
 #include <parquet/properties.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "read/parquet_files_internal.h"
 #include "read/parquet_footers_internal.h"
 #include "read/partition_keys_internal.h"

@@ -4,8 +4,8 @@
 
 #include <arrow/record_batch.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "coden/pipeline/progress.h"
+#include "coden/base/progress.h"
 #include "coden/read/parquet_source.h"
 #include "coden/read/validation.h"
 #include "read/rules_internal.h"

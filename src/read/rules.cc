@@ -2,8 +2,8 @@
 
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "read/rules_internal.h"
 
 namespace coden {

@@ -12,7 +12,7 @@
 #include <parquet/metadata.h>
 #include <parquet/statistics.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "read/columns_internal.h"
 
 namespace coden {

@@ -8,7 +8,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 #include "coden/read/parquet_source.h"
 #include "read/rules_internal.h"
 

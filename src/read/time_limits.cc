@@ -6,7 +6,7 @@
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "read/time_index_internal.h"
 
 namespace coden {

@@ -8,9 +8,9 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "coden/graph/types.h"
-#include "coden/read/input_options.h"
+#include "coden/base/types.h"
 #include "coden/read/parquet_source.h"
+#include "coden/settings/input_options.h"
 #include "read/input_schemas_internal.h"
 #include "read/rules_internal.h"
 

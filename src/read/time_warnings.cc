@@ -6,7 +6,7 @@
 
 #include <arrow/type.h>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "read/time_index_internal.h"
 #include "read/time_limits_internal.h"
 

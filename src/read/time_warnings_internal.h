@@ -7,8 +7,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/settings.h"
 #include "coden/read/parquet_source.h"
+#include "coden/settings/settings.h"
 #include "read/input_schemas_internal.h"
 
 namespace coden {

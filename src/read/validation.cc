@@ -11,7 +11,7 @@
 #include <arrow/builder.h>
 #include <arrow/compute/api.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "read/validation_internal.h"
 
 namespace coden {

@@ -9,11 +9,11 @@
 #include <arrow/array.h>
 #include <arrow/record_batch.h>
 
+#include "coden/base/progress.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
 #include "coden/read/id_match.h"
 #include "coden/read/parquet_source.h"
+#include "coden/settings/settings.h"
 #include "read/input_schemas_internal.h"
 #include "read/problem_list_internal.h"
 #include "read/vectors_internal.h"

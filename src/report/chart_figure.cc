@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/chart_thinning_internal.h"
 
 namespace coden {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 

@@ -9,7 +9,7 @@
 #include <arrow/table.h>
 #include <arrow/type.h>
 
-#include "report/table_column_internal.h"
+#include "base/table_column_internal.h"
 
 namespace coden {
 

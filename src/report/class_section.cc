@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/html_table_internal.h"
 #include "report/report_sections_internal.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/report_sections_internal.h"
 #include "report/training_facts_internal.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/markup_internal.h"
 #include "report/text_table_internal.h"
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/chart_figure_internal.h"
 #include "report/html_table_internal.h"
 #include "report/page_frame_internal.h"

@@ -7,7 +7,7 @@
 
 #include <arrow/table.h>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/chart_figure_internal.h"
 #include "report/flow_picture_internal.h"
 #include "report/page_frame_internal.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/markup_internal.h"
 
 namespace coden {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/error.h"
+#include "coden/settings/settings.h"
 #include "coden/store/run_layout.h"
 #include "coden/store/run_store.h"
 #include "report/inspect_internal.h"

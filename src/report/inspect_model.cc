@@ -6,7 +6,7 @@
 #include <arrow/io/file.h>
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/run_layout.h"
 #include "report/inspect_internal.h"
 #include "store/safetensors_header_internal.h"

@@ -12,14 +12,14 @@
 #include <parquet/metadata.h>
 #include <parquet/statistics.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/read/input_options.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/read/parquet_source.h"
-#include "coden/report/printable.h"
-#include "pipeline/setting_value_internal.h"
+#include "coden/settings/input_options.h"
 #include "read/columns_internal.h"
 #include "read/input_schemas_internal.h"
 #include "report/inspect_internal.h"
+#include "settings/setting_value_internal.h"
 #include "store/parquet_limits_internal.h"
 
 namespace coden {

@@ -1,6 +1,6 @@
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/report/micro_f1_table.h"
 #include "coden/sample/schedule.h"
 #include "coden/store/commit.h"

@@ -1,6 +1,6 @@
 #include "report/markup_internal.h"
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 

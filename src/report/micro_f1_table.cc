@@ -7,8 +7,8 @@
 
 #include <arrow/table.h>
 
+#include "base/table_column_internal.h"
 #include "report/micro_f1_internal.h"
-#include "report/table_column_internal.h"
 #include "report/training_facts_internal.h"
 
 namespace coden {

@@ -1,6 +1,6 @@
 #include "report/page_frame_internal.h"
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/embedded_text_internal.h"
 
 namespace coden {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/chart_figure_internal.h"
 #include "report/html_table_internal.h"
 #include "report/report_sections_internal.h"

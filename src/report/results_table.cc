@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/text_table_internal.h"
 
 namespace coden {

@@ -1,11 +1,11 @@
 #include <cmath>
 #include <map>
 
-#include "coden/report/printable.h"
+#include "base/table_column_internal.h"
+#include "coden/base/printable.h"
 #include "report/chart_figure_internal.h"
 #include "report/html_table_internal.h"
 #include "report/report_sections_internal.h"
-#include "report/table_column_internal.h"
 
 namespace coden {
 

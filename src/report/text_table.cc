@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/text_table_internal.h"
 
 namespace coden {

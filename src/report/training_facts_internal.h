@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "coden/pipeline/ini_text.h"
+#include "coden/base/ini_text.h"
 
 namespace coden {
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <set>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 #include "report/chart_figure_internal.h"
 #include "report/report_sections_internal.h"
 

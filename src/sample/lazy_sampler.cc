@@ -67,7 +67,9 @@ arrow::Status LazySampler::OnEvent(const EdgeEvent& event, Schedule* schedule) {
   SeeInEvent(event.src, event.time);
   SeeInEvent(event.dst, event.time);
   ARROW_RETURN_NOT_OK(graph_->Apply(event));
-  if (has_window_) most_pending_ = std::max(most_pending_, static_cast<std::int64_t>(graph_->pending_expiries().size()));
+  if (has_window_)
+    most_pending_ = std::max(
+        most_pending_, static_cast<std::int64_t>(graph_->pending_expiries().size()));
   ++num_events_;
   last_time_ = event.time;
   const bool room =

@@ -6,7 +6,7 @@
 #include <arrow/table.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

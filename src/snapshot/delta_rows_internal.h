@@ -6,7 +6,7 @@
 
 #include <arrow/array.h>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 
 namespace coden {
 

@@ -6,7 +6,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "coden/snapshot/snapshot_options.h"
+#include "coden/settings/snapshot_options.h"
 
 namespace coden {
 

@@ -10,8 +10,8 @@
 #include <arrow/compute/api.h>
 #include <arrow/table.h>
 
+#include "coden/base/error.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/error.h"
 #include "coden/snapshot/snapshot_cache.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"

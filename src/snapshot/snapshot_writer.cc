@@ -7,8 +7,8 @@
 #include <arrow/buffer.h>
 #include <arrow/type.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/snapshot/snapshot_rows.h"
 #include "coden/store/run_layout.h"
 #include "snapshot/delta_rows_internal.h"
@@ -132,6 +132,8 @@ arrow::Status SnapshotWriter::Push(BatchPtr batch, const Emit&) {
     const int snapshot = numbers.Value(begin);
     std::int64_t end = begin + 1;
     while (end < batch->num_rows() && numbers.Value(end) == snapshot) ++end;
+    if (snapshot >= static_cast<int>(schedule_.size()))
+      return arrow::Status::Invalid("snapshot ", snapshot, " is not in the schedule");
     ARROW_RETURN_NOT_OK(MoveTo(snapshot));
     if (!is_open_) ARROW_RETURN_NOT_OK(Open());
     rows_left_ -= end - begin;

@@ -4,7 +4,7 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/run_store.h"
 
 namespace coden {

@@ -186,7 +186,7 @@ class History::Reader {
 
   std::int64_t num_changes() const { return files_.RowsAfter(-1); }
 
-  arrow::Result<std::vector<EdgeChange>> Edges(int num_snapshots) {
+  arrow::Result<std::vector<EdgeChange>> Edges(int num_snapshots, bool directed) {
     NetChanges edges;
     auto whole = files_.graphs.upper_bound(num_snapshots - 1);
     if (whole != files_.graphs.begin()) {
@@ -196,12 +196,14 @@ class History::Reader {
       next_file_ = whole->first + 1;
     }
     ARROW_RETURN_NOT_OK(CollectTo(num_snapshots - 1, edges));
-    return Net(edges);
+    ARROW_ASSIGN_OR_RAISE(auto net, Net(edges));
+    ARROW_RETURN_NOT_OK(CheckNames(net, directed));
+    return net;
   }
 
   arrow::Status Load(int num_snapshots, SnapshotGraph& graph) {
     graph.Grow(num_nodes_);
-    ARROW_ASSIGN_OR_RAISE(const auto edges, Edges(num_snapshots));
+    ARROW_ASSIGN_OR_RAISE(const auto edges, Edges(num_snapshots, graph.directed()));
     ARROW_RETURN_NOT_OK(Apply(edges, graph));
     graph.Settle();
     return arrow::Status::OK();
@@ -210,18 +212,22 @@ class History::Reader {
   arrow::Status AdvanceTo(int snapshot, SnapshotGraph& graph) {
     graph.Grow(num_nodes_);
     ARROW_ASSIGN_OR_RAISE(const auto changes, ReadTo(snapshot));
+    ARROW_RETURN_NOT_OK(CheckNames(changes, graph.directed()));
     return Apply(changes, graph);
   }
 
  private:
-  // An undirected edge has one name: under two it would come twice. Of changes that
-  // contradict the graph, say which file was read last.
-  arrow::Status Apply(std::span<const EdgeChange> changes, SnapshotGraph& graph) const {
-    const bool named = graph.directed() || std::ranges::all_of(changes, [](EdgeChange c) {
-                         return c.src() <= c.dst();
+  // An undirected edge has one name: under two it would come twice.
+  arrow::Status CheckNames(std::span<const EdgeChange> changes, bool directed) const {
+    const bool named = directed || std::ranges::all_of(changes, [](EdgeChange change) {
+                         return change.src() <= change.dst();
                        });
-    if (!named) return Damaged(store_, open_name_);
-    const arrow::Status status = graph.Apply(changes);
+    return named ? arrow::Status::OK() : Damaged(store_, open_name_);
+  }
+
+  // Of changes that contradict the graph, say which file was read last.
+  arrow::Status Apply(std::span<const EdgeChange> changes, SnapshotGraph& graph) const {
+    arrow::Status status = graph.Apply(changes);
     if (status.ok()) return status;
     return WithFault(status, Fault::kCorruption, "'" + store_.Show(open_name_) + "': ");
   }
@@ -360,7 +366,7 @@ History::History(History&&) noexcept = default;
 History& History::operator=(History&&) noexcept = default;
 History::~History() = default;
 
-arrow::Result<History> History::Open(const RunStore& store, std::string folder,
+arrow::Result<History> History::Open(const RunStore& store, std::string_view folder,
                                      const std::vector<FileRecord>& files,
                                      NodeId num_nodes) {
   return History(std::make_unique<Reader>(store, folder, files, num_nodes));
@@ -374,8 +380,8 @@ arrow::Status History::AdvanceTo(int snapshot, SnapshotGraph& graph) {
   return reader_->AdvanceTo(snapshot, graph);
 }
 
-arrow::Result<std::vector<EdgeChange>> History::Edges(int num_snapshots) {
-  return reader_->Edges(num_snapshots);
+arrow::Result<std::vector<EdgeChange>> History::Edges(int num_snapshots, bool directed) {
+  return reader_->Edges(num_snapshots, directed);
 }
 
 std::int64_t History::num_changes() const { return reader_->num_changes(); }

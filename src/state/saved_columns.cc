@@ -168,8 +168,7 @@ arrow::Status LoadColumns(const RunStore& store, const RunProgress& progress,
                        all.bounds.begin() + columns.end);
   memory.in_double.assign(all.in_double.begin() + columns.begin,
                           all.in_double.begin() + columns.end);
-  return LoadColumns(store, files, memory, columns, embedder.graph(),
-                     embedder.engine());
+  return LoadColumns(store, files, memory, columns, embedder.graph(), embedder.engine());
 }
 
 }  // namespace coden

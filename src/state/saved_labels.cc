@@ -7,7 +7,7 @@
 #include <arrow/type.h>
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/state/saved_columns.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
@@ -60,11 +60,12 @@ std::string ToJson(const LabelEmbedder& labels) {
                          {"in_double", memory.in_double}});
     }
   }
-  const json value = {{"format_version", kFormatVersion},
-                      {"options", MeaningOf(labels.options())},
-                      {"num_snapshots", done},
-                      {"last_snapshot", done == 0 ? -1 : labels.schedule()[done - 1].snapshot},
-                      {"engines", engines}};
+  const json value = {
+      {"format_version", kFormatVersion},
+      {"options", MeaningOf(labels.options())},
+      {"num_snapshots", done},
+      {"last_snapshot", done == 0 ? -1 : labels.schedule()[done - 1].snapshot},
+      {"engines", engines}};
   return value.dump(1) + "\n";
 }
 
@@ -84,14 +85,14 @@ arrow::Result<LabelProgress> LoadProgress(const RunStore& store,
     progress.num_snapshots = JsonField(value, "num_snapshots");
     const int last_snapshot = JsonField(value, "last_snapshot");
     const Schedule& schedule = labels.schedule();
-    const bool fits = value.at("format_version") == kFormatVersion &&
-                      value.at("options") == MeaningOf(labels.options()) &&
-                      progress.num_snapshots >= 0 &&
-                      progress.num_snapshots <= static_cast<int>(schedule.size()) &&
-                      last_snapshot ==
-                          (progress.num_snapshots == 0
-                               ? -1
-                               : schedule[progress.num_snapshots - 1].snapshot);
+    const bool fits =
+        value.at("format_version") == kFormatVersion &&
+        value.at("options") == MeaningOf(labels.options()) &&
+        progress.num_snapshots >= 0 &&
+        progress.num_snapshots <= static_cast<int>(schedule.size()) &&
+        last_snapshot == (progress.num_snapshots == 0
+                              ? -1
+                              : schedule[progress.num_snapshots - 1].snapshot);
     if (!fits) return Damaged(store, RunLayout::kLabelProgress);
     const auto num_columns = static_cast<std::size_t>(labels.num_columns());
     for (const json& engine : value.at("engines")) {
@@ -184,7 +185,8 @@ arrow::Status LoadLabelState(const RunStore& store, LabelEmbedder& labels) {
     for (int alpha = 0; alpha < NumAlphas(labels); ++alpha) {
       const ColumnFile file = FileOf(labels, window, alpha);
       ARROW_RETURN_NOT_OK(LoadColumns(store, {&file, 1}, *memory++, file.columns,
-                                      labels.graph(window), labels.engine(window, alpha)));
+                                      labels.graph(window),
+                                      labels.engine(window, alpha)));
     }
   }
   return arrow::Status::OK();

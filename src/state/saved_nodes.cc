@@ -7,7 +7,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 

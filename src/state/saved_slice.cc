@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
 #include "coden/store/sealed_text.h"

@@ -5,9 +5,9 @@
 #include <arrow/table.h>
 #include <arrow/type.h>
 
+#include "base/table_column_internal.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
-#include "report/table_column_internal.h"
 
 namespace coden {
 

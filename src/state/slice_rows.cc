@@ -9,7 +9,7 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/ipc/reader.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/hasher.h"
 
 namespace coden {

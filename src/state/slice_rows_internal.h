@@ -8,7 +8,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "coden/pipeline/operator.h"
+#include "coden/base/operator.h"
 #include "coden/state/saved_slice.h"
 #include "store/hashing_file_internal.h"
 
@@ -20,7 +20,8 @@ namespace coden {
 class SliceRowsWriter : public Operator {
  public:
   /// The file goes into the store's stage. `store` must outlive the stage.
-  SliceRowsWriter(RunStore& store, bool with_nodes) : store_(store), with_nodes_(with_nodes) {}
+  SliceRowsWriter(RunStore& store, bool with_nodes)
+      : store_(store), with_nodes_(with_nodes) {}
 
   std::string_view name() const override { return "slice"; }
   arrow::Result<SchemaPtr> Bind(const SchemaPtr& input) override;

@@ -23,7 +23,7 @@
 
 #include <arrow/io/interfaces.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"
 

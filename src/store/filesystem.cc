@@ -13,8 +13,8 @@
 #include <arrow/config.h>
 #include <arrow/filesystem/filesystem.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 

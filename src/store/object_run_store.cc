@@ -5,7 +5,7 @@
 #include <arrow/filesystem/filesystem.h>
 #include <arrow/filesystem/mockfs.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
 #include "store/run_store_internal.h"

@@ -15,7 +15,7 @@
 #include <parquet/arrow/writer.h>
 #include <parquet/properties.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "store/hashing_file_internal.h"
 #include "store/parquet_limits_internal.h"
 

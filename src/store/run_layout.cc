@@ -19,11 +19,11 @@ constexpr std::string_view kSnapshotSuffix = "/part-0.parquet";
 constexpr std::size_t kMostDigits = 10;
 
 constexpr std::string_view kFixedNames[] = {
-    RunLayout::kSchedule,    RunLayout::kWork,          RunLayout::kPredictions,
-    RunLayout::kForecast,    RunLayout::kMetrics,       RunLayout::kMetricsLog,
-    RunLayout::kModelConfig, RunLayout::kModelWeights,  RunLayout::kModelSettings,
-    RunLayout::kNodes,       RunLayout::kPlan,          RunLayout::kProgress,
-    RunLayout::kWindow,      RunLayout::kTraining,      RunLayout::kModelState,
+    RunLayout::kSchedule,      RunLayout::kWork,         RunLayout::kPredictions,
+    RunLayout::kForecast,      RunLayout::kMetrics,      RunLayout::kMetricsLog,
+    RunLayout::kModelConfig,   RunLayout::kModelWeights, RunLayout::kModelSettings,
+    RunLayout::kNodes,         RunLayout::kPlan,         RunLayout::kProgress,
+    RunLayout::kWindow,        RunLayout::kTraining,     RunLayout::kModelState,
     RunLayout::kLabelProgress, RunLayout::kLabels};
 
 }  // namespace
@@ -77,8 +77,9 @@ std::string RunLayout::Unnamed(int number) { return "unnamed-" + std::to_string(
 bool RunLayout::IsOutput(std::string_view name) {
   if (SnapshotNumber(name)) return true;
   const bool parquet = name.ends_with(".parquet");
-  if (parquet && (name.starts_with("state/columns-") ||
-                  name.starts_with("state/labels-") || name.starts_with("state/history/")))
+  if (parquet &&
+      (name.starts_with("state/columns-") || name.starts_with("state/labels-") ||
+       name.starts_with("state/history/")))
     return true;
   return std::find(std::begin(kFixedNames), std::end(kFixedNames), name) !=
          std::end(kFixedNames);

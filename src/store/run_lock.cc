@@ -8,7 +8,7 @@
 
 #include <arrow/util/io_util.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/run_layout.h"
 
 namespace coden {

@@ -7,8 +7,8 @@
 #include <arrow/io/interfaces.h>
 #include <arrow/io/memory.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/store/filesystem.h"
 #include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"

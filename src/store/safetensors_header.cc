@@ -9,7 +9,7 @@
 #include <arrow/buffer.h>
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

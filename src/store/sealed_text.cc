@@ -3,7 +3,7 @@
 
 #include "coden/store/sealed_text.h"
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/hasher.h"
 
 namespace coden {

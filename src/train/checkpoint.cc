@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "store/json_field_internal.h"
 #include "train/safetensors_internal.h"
 

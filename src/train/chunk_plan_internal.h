@@ -11,8 +11,8 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "plan/chunk_size_internal.h"
 #include "train/chunk_loader_internal.h"
-#include "train/chunk_size_internal.h"
 #include "train/model_view_internal.h"
 
 namespace coden {

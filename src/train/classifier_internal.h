@@ -6,8 +6,8 @@
 
 #include <torch/torch.h>
 
-#include "coden/train/train_options.h"
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
+#include "coden/settings/train_options.h"
 
 namespace coden {
 

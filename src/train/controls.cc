@@ -15,12 +15,12 @@
 #include <memory>
 #include <string>
 
+#include "coden/base/printable.h"
 #include "coden/embed/label_embedder.h"
-#include "coden/pipeline/committed_run.h"
 #include "coden/read/labels.h"
-#include "coden/report/printable.h"
+#include "coden/state/committed_run.h"
 #include "coden/store/manifest.h"
-#include "train/label_columns_internal.h"
+#include "settings/label_columns_internal.h"
 #include "train/label_history_internal.h"
 
 namespace coden {
@@ -134,7 +134,8 @@ class LabelPropagation {
     const auto group = static_cast<int>(input_.needs.control_classes);
     context_.progress->Begin("controls", "classes", num_classes);
     for (int first = 0; first < num_classes; first += group) {
-      ARROW_RETURN_NOT_OK(Propagate(run, store, first, std::min(group, num_classes - first)));
+      ARROW_RETURN_NOT_OK(
+          Propagate(run, store, first, std::min(group, num_classes - first)));
       context_.progress->Advance(std::min(first + group, num_classes));
     }
     context_.progress->End("label propagation at " +
@@ -191,9 +192,9 @@ class LabelPropagation {
       return arrow::Status::OK();
     };
     ARROW_ASSIGN_OR_RAISE(auto graphs, run.Graphs(settings_, store, options.windows));
-    ARROW_ASSIGN_OR_RAISE(
-        labels, LabelEmbedder::Make(options, schedule_, std::move(seeds),
-                                    run.inputs.Times(), std::move(graphs)));
+    ARROW_ASSIGN_OR_RAISE(labels,
+                          LabelEmbedder::Make(options, schedule_, std::move(seeds),
+                                              run.inputs.Times(), std::move(graphs)));
     return labels->Run();
   }
 

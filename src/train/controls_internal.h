@@ -8,8 +8,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/progress.h"
+#include "coden/settings/settings.h"
 #include "coden/store/run_store.h"
 #include "train/metrics_internal.h"
 #include "train/node_split_internal.h"

@@ -7,7 +7,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "coden/pipeline/run_inputs.h"
+#include "coden/state/run_inputs.h"
 #include "train/model_files_internal.h"
 
 namespace coden {

@@ -14,8 +14,8 @@
 #include <cmath>
 #include <limits>
 
-#include "coden/pipeline/committed_run.h"
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
+#include "coden/state/committed_run.h"
 
 namespace coden {
 
@@ -132,8 +132,8 @@ arrow::Result<std::vector<Energy>> MeasureEnergy(const Settings& settings,
                         run.Graphs(settings, store, {settings.graph.window}));
   EnergyMeter meter(input, std::move(row_of), vectors);
   context.progress->Begin("energy", "prediction times", input.data.num_predictions());
-  ARROW_ASSIGN_OR_RAISE(
-      auto energies, meter.Measure(*graphs.front(), settings.graph.directed, context));
+  ARROW_ASSIGN_OR_RAISE(auto energies,
+                        meter.Measure(*graphs.front(), settings.graph.directed, context));
   context.progress->End(CountOf(input.data.num_predictions(), "prediction times"));
   return energies;
 }

@@ -7,9 +7,9 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/progress.h"
 #include "coden/graph/snapshot_graph.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
 #include "coden/store/run_store.h"
 #include "train/training_input_internal.h"
 

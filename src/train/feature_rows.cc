@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coden/pipeline/committed_run.h"
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
+#include "coden/state/committed_run.h"
 
 namespace coden {
 

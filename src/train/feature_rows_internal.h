@@ -2,7 +2,7 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
 #include "coden/store/run_store.h"
 #include "train/training_input_internal.h"
 

@@ -7,7 +7,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_store.h"
 #include "coden/train/train_files.h"

@@ -5,7 +5,7 @@
 
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 

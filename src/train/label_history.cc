@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coden/report/printable.h"
-#include "train/label_columns_internal.h"
+#include "coden/base/printable.h"
+#include "settings/label_columns_internal.h"
 #include "train/scratch_folder_internal.h"
 
 namespace coden {
@@ -87,9 +87,9 @@ arrow::Result<std::shared_ptr<const NodeHistory>> MakeLabelHistory(
   };
   ARROW_ASSIGN_OR_RAISE(auto graphs, run.Graphs(settings, store, options.windows));
   ARROW_ASSIGN_OR_RAISE(
-      labels, LabelEmbedder::Make(options, input.snapshots,
-                                  LabelSeeds(input.facts, nodes, folds),
-                                  run.inputs.Times(), std::move(graphs)));
+      labels,
+      LabelEmbedder::Make(options, input.snapshots, LabelSeeds(input.facts, nodes, folds),
+                          run.inputs.Times(), std::move(graphs)));
   context.progress->Begin("label columns", "snapshots", data.num_snapshots);
   ARROW_RETURN_NOT_OK(labels->Run());
   context.progress->End(

@@ -7,10 +7,10 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/progress.h"
 #include "coden/embed/label_embedder.h"
-#include "coden/pipeline/committed_run.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
+#include "coden/state/committed_run.h"
 #include "coden/store/run_store.h"
 #include "train/training_input_internal.h"
 

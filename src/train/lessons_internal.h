@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "coden/train/train_options.h"
+#include "coden/settings/train_options.h"
 
 namespace coden {
 

@@ -8,10 +8,10 @@
 #include <arrow/compute/api.h>
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/run_layout.h"
+#include "settings/label_columns_internal.h"
 #include "store/json_field_internal.h"
-#include "train/label_columns_internal.h"
 #include "train/safetensors_internal.h"
 
 namespace coden {

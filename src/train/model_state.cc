@@ -7,7 +7,7 @@
 #include <arrow/io/interfaces.h>
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/run_layout.h"
 #include "store/hashing_file_internal.h"
 #include "store/json_field_internal.h"

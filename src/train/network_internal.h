@@ -7,7 +7,7 @@
 
 #include <torch/torch.h>
 
-#include "coden/train/train_options.h"
+#include "coden/settings/train_options.h"
 #include "train/classifier_internal.h"
 #include "train/temporal_model_internal.h"
 #include "train/trained_model_internal.h"

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

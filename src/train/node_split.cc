@@ -7,9 +7,9 @@
 #include <arrow/array.h>
 #include <xxhash.h>
 
-#include "coden/pipeline/error.h"
+#include "base/random_internal.h"
+#include "coden/base/error.h"
 #include "coden/read/labels.h"
-#include "pipeline/random_internal.h"
 
 namespace coden {
 

@@ -7,10 +7,10 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "coden/graph/types.h"
-#include "coden/pipeline/settings.h"
-#include "coden/read/input_options.h"
-#include "coden/train/train_options.h"
+#include "coden/base/types.h"
+#include "coden/settings/input_options.h"
+#include "coden/settings/settings.h"
+#include "coden/settings/train_options.h"
 
 namespace coden {
 

@@ -20,7 +20,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "train/network_internal.h"
 
 namespace coden {

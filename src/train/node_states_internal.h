@@ -8,7 +8,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 #include "train/model_files_internal.h"
 #include "train/node_history_internal.h"
 

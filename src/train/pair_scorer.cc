@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
 #include "train/rank_sum_internal.h"
 
 namespace coden {

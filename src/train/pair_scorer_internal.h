@@ -6,7 +6,7 @@
 #include <arrow/result.h>
 #include <torch/torch.h>
 
-#include "coden/pipeline/progress.h"
+#include "coden/base/progress.h"
 #include "coden/train/rank_group.h"
 #include "train/chunk_plan_internal.h"
 #include "train/model_view_internal.h"

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/resources.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
+#include "coden/plan/resources.h"
 #include "coden/snapshot/snapshot_rows.h"
 #include "coden/state/saved_labels.h"
 #include "coden/state/saved_nodes.h"
@@ -142,9 +142,9 @@ class PredictStage {
       return TakeSnapshot(point);
     };
     ARROW_ASSIGN_OR_RAISE(auto graphs, run_.Graphs(settings_, store_, options.windows));
-    ARROW_ASSIGN_OR_RAISE(
-        labels_, LabelEmbedder::Make(options, plan_.chosen, std::move(seeds),
-                                     run_.inputs.Times(), std::move(graphs)));
+    ARROW_ASSIGN_OR_RAISE(labels_,
+                          LabelEmbedder::Make(options, plan_.chosen, std::move(seeds),
+                                              run_.inputs.Times(), std::move(graphs)));
     if (plan_.num_done > 0) {
       ARROW_RETURN_NOT_OK(LoadLabelState(store_, *labels_));
       if (labels_->num_snapshots() != plan_.num_done) {

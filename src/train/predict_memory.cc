@@ -3,10 +3,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/resources.h"
-#include "coden/pipeline/training_needs.h"
-#include "train/label_columns_internal.h"
+#include "coden/base/error.h"
+#include "coden/plan/resources.h"
+#include "coden/plan/training_needs.h"
+#include "settings/label_columns_internal.h"
 #include "train/node_states_internal.h"
 
 namespace coden {

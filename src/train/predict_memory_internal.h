@@ -4,8 +4,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/settings.h"
 #include "coden/sample/schedule.h"
+#include "coden/settings/settings.h"
 #include "train/model_files_internal.h"
 
 namespace coden {

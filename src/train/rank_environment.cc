@@ -3,8 +3,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 

@@ -4,7 +4,7 @@
 
 #include <tbb/task_arena.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "train/lessons_internal.h"
 #include "train/network_internal.h"
 #include "train/pair_scorer_internal.h"

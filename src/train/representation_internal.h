@@ -6,8 +6,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/train/train_options.h"
+#include "coden/base/progress.h"
+#include "coden/settings/train_options.h"
 #include "train/trained_model_internal.h"
 #include "train/training_data_internal.h"
 

@@ -7,7 +7,7 @@
 #include <arrow/io/memory.h>
 #include <nlohmann/json.hpp>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "store/safetensors_header_internal.h"
 
 namespace coden {

@@ -6,7 +6,7 @@
 
 #include <torch/torch.h>
 
-#include "coden/train/train_options.h"
+#include "coden/settings/train_options.h"
 
 namespace coden {
 

@@ -5,17 +5,17 @@
 #include <cmath>
 #include <limits>
 
-#include "coden/pipeline/error.h"
-#include "coden/report/printable.h"
+#include "coden/base/error.h"
+#include "coden/base/printable.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "coden/train/rank_group.h"
+#include "settings/label_columns_internal.h"
 #include "store/machine_memory_internal.h"
 #include "train/checkpoint_internal.h"
 #include "train/controls_internal.h"
 #include "train/energy_internal.h"
 #include "train/fence_internal.h"
-#include "train/label_columns_internal.h"
 #include "train/label_history_internal.h"
 #include "train/lessons_internal.h"
 #include "train/metrics_internal.h"

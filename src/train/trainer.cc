@@ -19,8 +19,8 @@
 #include <tbb/task_arena.h>
 #include <torch/torch.h>
 
-#include "coden/pipeline/error.h"
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
+#include "coden/base/error.h"
 #include "train/adam_memory_internal.h"
 #include "train/class_counts_internal.h"
 #include "train/lessons_internal.h"

@@ -6,9 +6,9 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
+#include "coden/base/progress.h"
+#include "coden/settings/train_options.h"
 #include "coden/train/rank_group.h"
-#include "coden/train/train_options.h"
 #include "train/node_split_internal.h"
 #include "train/trained_model_internal.h"
 #include "train/training_data_internal.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 #include "train/node_history_internal.h"
 
 namespace coden {

@@ -6,7 +6,7 @@
 
 #include <arrow/table.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/read/labels.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_rows.h"

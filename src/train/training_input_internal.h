@@ -7,10 +7,10 @@
 #include <arrow/array.h>
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
-#include "coden/pipeline/training_needs.h"
+#include "coden/base/progress.h"
+#include "coden/plan/training_needs.h"
 #include "coden/sample/schedule.h"
+#include "coden/settings/settings.h"
 #include "coden/snapshot/snapshot_cache.h"
 #include "coden/store/run_store.h"
 #include "train/node_split_internal.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/snapshot/snapshot_rows.h"
 #include "train/label_history_internal.h"
 #include "train/labelled_nodes_internal.h"

@@ -5,8 +5,8 @@
 #include <arrow/result.h>
 
 #include "coden/embed/label_embedder.h"
-#include "coden/pipeline/committed_run.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
+#include "coden/state/committed_run.h"
 #include "coden/store/run_store.h"
 #include "train/model_files_internal.h"
 

@@ -80,9 +80,9 @@ def sets(folder: Path, names: list[str], program: Path) -> list[Row]:
                     "--edges",
                     15_000_000,
                 )
-            flags = ["--input.edges", folder / "rmat/edges.parquet", "--input.random_features", 64]
+            flags = ["--input.edges", folder / "rmat/edges.parquet", "--input.random_features", 32]
             flags += ["--partition.predictions", 3, "--sample.max_per_interval", 2]
-            rows.append(Row("R-MAT 1 M nodes, 15 M rows", 64, flags))
+            rows.append(Row("R-MAT 1 M nodes, 15 M rows", 32, flags))
         else:
             columns = {"dblp": 128, "git_rust": 64}[name]
             rows.append(Row(name, columns, [ROOT / f"pipelines/{name}.ini"]))

@@ -11,9 +11,9 @@
 
 #include <memory>
 
+#include "base/random_internal.h"
 #include "coden/graph/event_graph.h"
 #include "coden/graph/unobserved.h"
-#include "pipeline/random_internal.h"
 
 namespace coden {
 namespace {

@@ -15,7 +15,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 
 namespace coden {
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
 
 namespace coden {
 namespace {

@@ -10,9 +10,9 @@
 #include <set>
 #include <vector>
 
+#include "base/random_internal.h"
 #include "embed/column_block_internal.h"
 #include "embed/sweep_kernels_internal.h"
-#include "pipeline/random_internal.h"
 
 namespace coden {
 namespace {

@@ -50,6 +50,7 @@ NOT_RUN = {
         "tests/bench/baselines/test_baselines.py::test_table_of_a_small_set"
     ),
     "python tests/bench/cost.py": HOURS,
+    "python tests/bench/embed_slices.py": HOURS,
     "python tests/bench/out_of_core.py": HOURS,
     "python tests/bench/paper_protocol.py": HOURS,
     "python tests/bench/peers.py": "tests/run.sh calls its short form",

@@ -227,7 +227,8 @@ def test_manifests_that_name_other_places_are_refused(program, made, tmp_path, w
 
 
 LINKS = ["snapshots", "snapshots/snapshot=000000", "state", "model", "_coden/stage"]
-LINKS += ["schedule.parquet", "state/graph.parquet", "predictions.parquet", "_coden/lock"]
+LINKS += ["schedule.parquet", "predictions.parquet", "_coden/lock", "state/history"]
+LINKS += ["state/history/changes-000000.parquet"]
 LINKS += ["model/model.safetensors", "report.html", "_coden"]
 
 

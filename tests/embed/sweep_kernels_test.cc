@@ -6,8 +6,8 @@
 #include <array>
 #include <limits>
 
+#include "base/random_internal.h"
 #include "embed/column_block_internal.h"
-#include "pipeline/random_internal.h"
 
 namespace coden {
 namespace {

@@ -44,12 +44,10 @@ READERS = {
     "forecast.parquet": ["predict", "inspect-file"],
     "state/nodes.parquet": ["embed", "predict", "train"],
     "state/schedule.parquet": ["embed", "predict"],
-    "state/graph.parquet": ["embed", "predict"],
+    "state/history/changes-000000.parquet": ["embed", "predict", "train"],
     "state/window.parquet": ["embed", "predict"],
     "state/columns-0.parquet": ["embed", "predict"],
     "state/labels.parquet": ["predict"],
-    "state/labels-w0-graph.parquet": ["predict"],
-    "state/labels-w0-window.parquet": ["predict"],
     "state/labels-w0-a0-columns.parquet": ["predict"],
 }
 INPUTS = ["edges", "features", "feature_updates", "labels", "split", "validate", "plan"]
@@ -81,7 +79,7 @@ def all_cases():
         cases += [Case(file, "file", "inspect", "")]
         for name, commands in READERS.items():
             cases += [Case(file, name, command, "fitted") for command in commands]
-            if name.startswith("snapshots") or name == "state/graph.parquet":
+            if name.startswith(("snapshots", "state/history")):
                 cases += [Case(file, name, command, "unknown") for command in commands]
     return cases
 

@@ -7,7 +7,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 // What a fuzz target promises. libFuzzer and the replaying driver both take an abort as a
 // finding.

@@ -16,10 +16,10 @@
 
 #include "bytes.h"
 #include "check.h"
+#include "coden/base/printable.h"
 #include "coden/embed/embedding_engine.h"
 #include "coden/graph/event_graph.h"
 #include "coden/graph/unobserved.h"
-#include "coden/report/printable.h"
 #include "support/dense_ppr.h"
 
 namespace coden::fuzz {

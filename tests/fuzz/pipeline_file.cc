@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "cli/pipeline_file_internal.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
 #include "scratch.h"
 
 namespace coden::fuzz {

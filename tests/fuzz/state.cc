@@ -27,15 +27,12 @@
 #include "coden/state/saved_work.h"
 #include "coden/store/hasher.h"
 #include "coden/store/parquet_file.h"
+#include "graph_checks.h"
 #include "state_files.h"
 
 namespace coden::fuzz {
 
 namespace {
-
-void CheckRefusal(const arrow::Status& status) {
-  FUZZ_CHECK(IsPlain(status, Fault::kCorruption), status.ToString());
-}
 
 class Target {
  public:
@@ -79,25 +76,6 @@ class Target {
         .ValueOrDie();
   }
 
-  static void CheckLists(const SnapshotGraph& graph) {
-    for (NodeId node = 0; node < kNodes; ++node) {
-      const auto neighbours = graph.out_neighbours(node);
-      for (std::size_t i = 0; i < neighbours.size(); ++i) {
-        FUZZ_CHECK(neighbours[i] >= 0 && neighbours[i] < kNodes, "not a node");
-        FUZZ_CHECK(i == 0 || neighbours[i - 1] < neighbours[i], "neighbours must rise");
-        FUZZ_CHECK(graph.directed() || graph.HasArc(neighbours[i], node),
-                   "an arc without its reverse");
-      }
-    }
-  }
-
-  static void CheckEqual(const SnapshotGraph& a, const SnapshotGraph& b) {
-    for (NodeId node = 0; node < kNodes; ++node) {
-      FUZZ_CHECK(std::ranges::equal(a.out_neighbours(node), b.out_neighbours(node)),
-                 "the graph reads back as another");
-    }
-  }
-
   /// A history that was followed to its end opens anywhere in the middle, and reads back
   /// the same when it is written again.
   void CheckHistory(Bytes& bytes) {
@@ -127,7 +105,7 @@ class Target {
       FUZZ_OK(again.AdvanceTo(kSnapshots - 1, rest));
       CheckEqual(rest, graph);
     }
-    const auto edges = Open(files).Edges(kSnapshots).ValueOrDie();
+    const auto edges = Open(files).Edges(kSnapshots, directed).ValueOrDie();
     const auto writer = HistoryWriter::Make(files_.store(), "state/again").ValueOrDie();
     FUZZ_OK(writer->Write(0, edges));
     FUZZ_OK(writer->WriteGraph(edges));

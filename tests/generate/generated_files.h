@@ -11,8 +11,8 @@
 #include <arrow/table.h>
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
-#include "coden/pipeline/progress.h"
+#include "coden/base/error.h"
+#include "coden/base/progress.h"
 #include "coden/store/parquet_file.h"
 
 namespace coden {

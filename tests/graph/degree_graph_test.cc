@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random_internal.h"
 #include "coden/graph/event_graph.h"
-#include "pipeline/random_internal.h"
 
 namespace coden {
 namespace {

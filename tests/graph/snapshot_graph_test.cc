@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 namespace {

@@ -3,7 +3,7 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "support/recut.h"
 
 namespace coden {

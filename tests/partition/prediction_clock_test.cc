@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 namespace {

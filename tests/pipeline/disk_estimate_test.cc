@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "coden/pipeline/fingerprint.h"
 #include "coden/pipeline/pipeline.h"
+#include "coden/state/fingerprint.h"
 #include "store/run_store_internal.h"
 #include "support/parquet.h"
 #include "support/status.h"

@@ -5,9 +5,9 @@
 #include <random>
 #include <set>
 
+#include "coden/base/error.h"
 #include "coden/experiment/pattern_log.h"
 #include "coden/graph/unobserved.h"
-#include "coden/pipeline/error.h"
 #include "coden/pipeline/schedule_pass.h"
 #include "coden/read/event_batch.h"
 #include "property/engine_replay.h"

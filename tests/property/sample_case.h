@@ -8,8 +8,8 @@
 
 #include <rapidcheck.h>
 
-#include "coden/partition/partition_options.h"
-#include "coden/sample/sample_options.h"
+#include "coden/settings/partition_options.h"
+#include "coden/settings/sample_options.h"
 #include "property/log_case.h"
 
 namespace coden::property {

@@ -8,8 +8,8 @@
 #include <arrow/builder.h>
 #include <arrow/table.h>
 
+#include "coden/base/runner.h"
 #include "coden/partition/partitioner.h"
-#include "coden/pipeline/runner.h"
 #include "coden/read/event_batch.h"
 #include "coden/sample/schedule_sampler.h"
 #include "property/engine_replay.h"

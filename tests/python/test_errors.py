@@ -40,7 +40,7 @@ def test_secrets_of_a_uri_are_not_said(user):
 
 
 def test_damaged_manifests(made):
-    for content in ["{", "[]", '{"format_version": 5}', '{"format_version": 4, "parts": [{}]}']:
+    for content in ["{", "[]", '{"format_version": 5}', '{"format_version": 5, "parts": [{}]}']:
         made.manifest().write_text(content)
         assert f"the manifest '{made.manifest()}' is damaged" in error(coden.load, made.folder)
     made.publish()

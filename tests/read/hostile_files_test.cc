@@ -10,8 +10,8 @@
 #include <arrow/type_traits.h>
 #include <gtest/gtest.h>
 
+#include "coden/base/error.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/error.h"
 #include "coden/read/parquet_source.h"
 #include "coden/read/validation.h"
 #include "coden/report/inspect.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "report/page_checks.h"
 #include "report/report_sections_internal.h"
 #include "report/sample_run.h"

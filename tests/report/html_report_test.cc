@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "report/epoch_log_internal.h"
 #include "report/flow_picture_internal.h"
 #include "report/page_checks.h"

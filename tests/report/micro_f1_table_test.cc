@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "report/sample_run.h"
 
 namespace coden {

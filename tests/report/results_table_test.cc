@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "coden/report/printable.h"
+#include "coden/base/printable.h"
 
 namespace coden {
 namespace {

@@ -5,7 +5,7 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 namespace coden {
 namespace {

@@ -1,6 +1,6 @@
 #include "coden/snapshot/snapshot_rows.h"
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
 #include "support/parquet.h"

@@ -1,6 +1,6 @@
 #include "coden/state/log_segments.h"
 
-#include "coden/pipeline/runner.h"
+#include "coden/base/runner.h"
 #include "support/parquet.h"
 #include "support/status.h"
 #include "support/temp_dir.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/run_layout.h"
 #include "support/run_store.h"
 #include "support/status.h"

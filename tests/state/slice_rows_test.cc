@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "support/parquet.h"
 #include "support/run_store.h"
 #include "support/status.h"

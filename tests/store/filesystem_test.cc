@@ -5,7 +5,7 @@
 #include <arrow/filesystem/filesystem.h>
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "support/temp_dir.h"
 
 namespace coden {

@@ -9,7 +9,7 @@
 
 #include <arrow/filesystem/mockfs.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/commit.h"
 #include "coden/store/hasher.h"
 #include "coden/store/run_layout.h"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "coden/embed/embed_options.h"
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
+#include "coden/settings/embed_options.h"
 
 namespace coden::test {
 

@@ -1,5 +1,5 @@
-// Edge events on their way to a solver, by the route of a run: an event graph decides what
-// a row means, net changes bring a snapshot graph along.
+// Edge events on their way to a solver, by the route of a run: an event graph decides
+// what a row means, net changes bring a snapshot graph along.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -93,8 +93,7 @@ struct Followed {
 
 inline Followed FollowEvents(const std::vector<EdgeEvent>& events,
                              const Schedule& schedule, const GraphOptions& options,
-                             NodeId num_nodes,
-                             const std::vector<NodeId>& featured = {}) {
+                             NodeId num_nodes, const std::vector<NodeId>& featured = {}) {
   Followed result;
   auto times = std::make_shared<NodeTimes>();
   times->since.assign(num_nodes, -1);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-#include "coden/pipeline/operator.h"
+#include "coden/base/operator.h"
 
 namespace coden {
 

@@ -5,7 +5,7 @@
 #include <arrow/result.h>
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 
 // Statuses in tests.
 

@@ -4,7 +4,7 @@
 
 #include <arrow/util/logging.h>
 
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
 #include "train/training_data_internal.h"
 
 namespace coden {

@@ -12,7 +12,7 @@
 
 #include <torch/torch.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/store/run_store.h"
 #include "train/model_files_internal.h"
 #include "train/network_internal.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
 
 namespace coden {
 namespace {

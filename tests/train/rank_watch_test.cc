@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/train/rank_group.h"
 
 namespace coden {

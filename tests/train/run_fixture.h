@@ -12,11 +12,11 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "coden/pipeline/settings.h"
+#include "base/random_internal.h"
 #include "coden/sample/schedule.h"
+#include "coden/settings/settings.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_layout.h"
-#include "pipeline/random_internal.h"
 #include "support/run_store.h"
 
 namespace coden {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/random_internal.h"
+#include "base/random_internal.h"
 #include "train/checkpoint_internal.h"
 #include "train/history_task.h"
 #include "train/metrics_internal.h"

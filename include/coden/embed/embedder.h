@@ -11,11 +11,11 @@
 #include <arrow/result.h>
 #include <arrow/util/cancel.h>
 
+#include "coden/base/operator.h"
 #include "coden/embed/embedding_engine.h"
 #include "coden/graph/graph_source.h"
 #include "coden/graph/node_times.h"
 #include "coden/graph/snapshot_graph.h"
-#include "coden/pipeline/operator.h"
 #include "coden/read/node_features.h"
 #include "coden/sample/schedule.h"
 
@@ -58,9 +58,10 @@ std::vector<std::int64_t> RowCounts(const Schedule& schedule, int num_done,
 /// numbers. It is the source of its pass: nothing of the log is left to read.
 class Embedder : public arrow::RecordBatchReader {
  public:
-  /// Embed the snapshots of `schedule` after the first `num_done`. `nodes` must hold every
-  /// node, frozen. With `num_done` above zero the caller puts back what another embedder
-  /// had become (src/state/saved_columns.cc). All references must outlive the stage.
+  /// Embed the snapshots of `schedule` after the first `num_done`. `nodes` must hold
+  /// every node, frozen. With `num_done` above zero the caller puts back what another
+  /// embedder had become (src/state/saved_columns.cc). All references must outlive the
+  /// stage.
   static arrow::Result<std::unique_ptr<Embedder>> Make(
       const EmbedderOptions& options, const Schedule& schedule, int num_done,
       std::shared_ptr<const NodeTimes> times, GraphSource& graphs,
@@ -99,10 +100,10 @@ class Embedder : public arrow::RecordBatchReader {
   NodeIdMap& nodes_;
   SnapshotGraph graph_;
   EmbeddingEngine engine_;
-  std::size_t next_point_ = 0;     // of the schedule
-  std::vector<NodeId> rows_;       // of the snapshot that is given out
-  std::size_t next_row_ = 0;       // of these
-  std::vector<double> rounding_;   // by column, of the rows given out so far
+  std::size_t next_point_ = 0;    // of the schedule
+  std::vector<NodeId> rows_;      // of the snapshot that is given out
+  std::size_t next_row_ = 0;      // of these
+  std::vector<double> rounding_;  // by column, of the rows given out so far
   EmbedFigures figures_;
 };
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "coden/embed/embed_options.h"
 #include "coden/embed/solve_work.h"
 #include "coden/graph/snapshot_graph.h"
+#include "coden/settings/embed_options.h"
 
 namespace coden {
 

@@ -12,11 +12,11 @@
 #include <arrow/util/cancel.h>
 
 #include "coden/embed/embedding_engine.h"
-#include "coden/graph/graph_options.h"
 #include "coden/graph/graph_source.h"
 #include "coden/graph/node_times.h"
 #include "coden/graph/snapshot_graph.h"
 #include "coden/sample/schedule.h"
+#include "coden/settings/graph_options.h"
 
 namespace coden {
 
@@ -58,7 +58,7 @@ class LabelEmbedder {
   /// leave snapshots out, must outlive the object.
   static arrow::Result<std::unique_ptr<LabelEmbedder>> Make(
       const LabelEmbedderOptions& options, const Schedule& schedule,
-      std::vector<LabelSeed> seeds, std::shared_ptr<const NodeTimes> times,
+      std::vector<LabelSeed> seeds, const std::shared_ptr<const NodeTimes>& times,
       std::vector<std::unique_ptr<GraphSource>> graphs);
 
   /// Take the snapshots of the schedule that were not taken yet.
@@ -79,9 +79,9 @@ class LabelEmbedder {
   std::span<const int> columns() const { return columns_; }
 
   /// Go on after `num_snapshots` snapshots of the schedule were taken by another one.
-  /// `columns` are those of that one, which may have had fewer nodes and other seeds: what
-  /// differs enters at the next snapshot. No node may have changed its fold. Brings the
-  /// graphs to where they were; the caller puts back the engines (src/state/).
+  /// `columns` are those of that one, which may have had fewer nodes and other seeds:
+  /// what differs enters at the next snapshot. No node may have changed its fold. Brings
+  /// the graphs to where they were; the caller puts back the engines (src/state/).
   arrow::Status ContinueAfter(int num_snapshots, std::span<const int> columns);
 
   const LabelEmbedderOptions& options() const { return options_; }

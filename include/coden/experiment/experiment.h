@@ -10,10 +10,10 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include "coden/base/progress.h"
 #include "coden/pipeline/pipeline.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
 #include "coden/report/results_table.h"
+#include "coden/settings/settings.h"
 
 namespace coden {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "coden/pipeline/option.h"
+#include "coden/base/option.h"
 #include "coden/store/parquet_file.h"
 
 namespace coden {

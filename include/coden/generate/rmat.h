@@ -6,8 +6,8 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/progress.h"
 #include "coden/generate/generate.h"
-#include "coden/pipeline/progress.h"
 
 namespace coden {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "coden/base/huge_page_allocator.h"
+#include "coden/base/types.h"
 #include "coden/graph/edge_change.h"
-#include "coden/graph/huge_page_allocator.h"
-#include "coden/graph/types.h"
 
 namespace coden {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "coden/base/types.h"
 #include "coden/graph/edge_change.h"
-#include "coden/graph/types.h"
 
 namespace coden {
 

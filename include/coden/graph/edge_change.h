@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 
 namespace coden {
 
@@ -15,8 +15,8 @@ class EdgeChange {
  public:
   EdgeChange() = default;
   EdgeChange(NodeId src, NodeId dst, bool present)
-      : bits_(static_cast<std::uint64_t>(src) << 32 | static_cast<std::uint64_t>(dst)
-                                                          << 1 |
+      : bits_(static_cast<std::uint64_t>(src) << 32 |
+              static_cast<std::uint64_t>(dst) << 1 |
               static_cast<std::uint64_t>(present)) {}
 
   NodeId src() const { return static_cast<NodeId>(bits_ >> 32); }

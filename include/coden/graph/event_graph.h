@@ -9,11 +9,11 @@
 
 #include <arrow/status.h>
 
+#include "coden/base/types.h"
 #include "coden/graph/degree_graph.h"
 #include "coden/graph/dynamic_graph.h"
 #include "coden/graph/edge_change.h"
-#include "coden/graph/graph_options.h"
-#include "coden/graph/types.h"
+#include "coden/settings/graph_options.h"
 
 namespace coden {
 

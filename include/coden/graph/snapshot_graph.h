@@ -8,9 +8,9 @@
 
 #include <arrow/status.h>
 
+#include "coden/base/huge_page_allocator.h"
+#include "coden/base/types.h"
 #include "coden/graph/edge_change.h"
-#include "coden/graph/huge_page_allocator.h"
-#include "coden/graph/types.h"
 
 namespace coden {
 
@@ -78,13 +78,13 @@ class SnapshotGraph {
   NodeId* Reserve(std::size_t count);
 
   bool directed_;
-  std::vector<List> lists_;  // by node
-  Array base_;               // lists one behind the other, by node
+  std::vector<List> lists_;       // by node
+  Array base_;                    // lists one behind the other, by node
   std::vector<Array> old_bases_;  // what it was since the last Settle
   // Lists that have changed since the base was written, in blocks that never move.
   std::vector<Block> overlay_;
-  std::size_t overlay_used_ = 0;  // slots of the last block
-  std::size_t overlay_size_ = 0;  // of all blocks
+  std::size_t overlay_used_ = 0;    // slots of the last block
+  std::size_t overlay_size_ = 0;    // of all blocks
   bool overlay_is_merged_ = false;  // no list is there any more
   std::int64_t num_arcs_ = 0;
   std::vector<Change> changes_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 
 namespace coden {
 

@@ -5,8 +5,8 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/progress.h"
 #include "coden/import/import.h"
-#include "coden/pipeline/progress.h"
 
 namespace coden {
 

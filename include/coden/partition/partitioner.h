@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "coden/base/operator.h"
 #include "coden/partition/prediction_clock.h"
-#include "coden/pipeline/operator.h"
 #include "coden/read/event_batch.h"
 
 namespace coden {

@@ -5,8 +5,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/types.h"
-#include "coden/partition/partition_options.h"
+#include "coden/base/types.h"
+#include "coden/settings/partition_options.h"
 
 namespace coden {
 

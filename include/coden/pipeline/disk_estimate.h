@@ -4,10 +4,10 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/run_inputs.h"
+#include "coden/base/progress.h"
 #include "coden/pipeline/schedule_pass.h"
-#include "coden/pipeline/settings.h"
+#include "coden/settings/settings.h"
+#include "coden/state/run_inputs.h"
 
 namespace coden {
 

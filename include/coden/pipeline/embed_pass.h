@@ -6,12 +6,12 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/progress.h"
 #include "coden/embed/embedder.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/run_inputs.h"
 #include "coden/sample/schedule.h"
 #include "coden/snapshot/snapshot_cache.h"
 #include "coden/snapshot/snapshot_writer.h"
+#include "coden/state/run_inputs.h"
 #include "coden/state/run_progress.h"
 #include "coden/state/saved_slice.h"
 #include "coden/store/manifest.h"

@@ -5,11 +5,11 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/progress.h"
 #include "coden/pipeline/disk_estimate.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/resources.h"
 #include "coden/pipeline/schedule_pass.h"
-#include "coden/pipeline/settings.h"
+#include "coden/plan/resources.h"
+#include "coden/settings/settings.h"
 #include "coden/store/manifest.h"
 #include "coden/train/rank_group.h"
 #include "coden/train/train.h"

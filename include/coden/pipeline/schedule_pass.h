@@ -5,17 +5,17 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/run_inputs.h"
+#include "coden/base/progress.h"
 #include "coden/sample/schedule.h"
+#include "coden/state/run_inputs.h"
 #include "coden/store/manifest.h"
 
 namespace coden {
 
 /// What the first pass over the log finds out.
 struct SchedulePassResult {
-  Schedule schedule;             ///< of the rows that were read: all, or the added ones
-  RunProgress progress;          ///< with everything but the embedding's part
+  Schedule schedule;               ///< of the rows that were read: all, or the added ones
+  RunProgress progress;            ///< with everything but the embedding's part
   std::vector<SampledNode> nodes;  ///< by node
   std::vector<FileRecord> state;   ///< the history and what goes with it, staged
   std::vector<StageFigure> figures;

@@ -2,9 +2,9 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/cost_model.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/progress.h"
+#include "coden/plan/cost_model.h"
+#include "coden/settings/settings.h"
 
 namespace coden {
 

@@ -9,12 +9,12 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/graph_options.h"
+#include "coden/base/operator.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/operator.h"
-#include "coden/read/input_options.h"
 #include "coden/read/late_rows.h"
 #include "coden/read/parquet_source.h"
+#include "coden/settings/graph_options.h"
+#include "coden/settings/input_options.h"
 
 namespace coden {
 

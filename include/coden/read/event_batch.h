@@ -8,7 +8,7 @@
 #include <arrow/record_batch.h>
 #include <arrow/type_fwd.h>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 
 namespace coden {
 

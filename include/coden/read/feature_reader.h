@@ -10,8 +10,8 @@
 #include <arrow/result.h>
 
 #include "coden/graph/node_id_map.h"
-#include "coden/read/input_options.h"
 #include "coden/read/parquet_source.h"
+#include "coden/settings/input_options.h"
 
 namespace coden {
 

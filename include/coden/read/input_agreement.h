@@ -2,8 +2,8 @@
 
 #include <arrow/status.h>
 
-#include "coden/graph/graph_options.h"
-#include "coden/read/input_options.h"
+#include "coden/settings/graph_options.h"
+#include "coden/settings/input_options.h"
 
 namespace coden {
 

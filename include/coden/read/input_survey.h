@@ -6,8 +6,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/progress.h"
+#include "coden/settings/settings.h"
 
 namespace coden {
 

@@ -9,7 +9,7 @@
 #include <arrow/type_fwd.h>
 
 #include "coden/graph/node_id_map.h"
-#include "coden/read/input_options.h"
+#include "coden/settings/input_options.h"
 
 namespace coden {
 

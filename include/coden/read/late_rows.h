@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "coden/graph/types.h"
-#include "coden/read/input_options.h"
+#include "coden/base/types.h"
+#include "coden/settings/input_options.h"
 
 namespace coden {
 

@@ -11,7 +11,7 @@
 
 #include "coden/graph/node_id_map.h"
 #include "coden/read/feature_reader.h"
-#include "coden/read/input_options.h"
+#include "coden/settings/input_options.h"
 #include "coden/store/hasher.h"
 
 namespace coden {

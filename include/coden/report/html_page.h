@@ -5,7 +5,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/ini_text.h"
+#include "coden/base/ini_text.h"
 #include "coden/report/chart.h"
 #include "coden/report/results_table.h"
 

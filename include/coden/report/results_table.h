@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "coden/report/report_options.h"
+#include "coden/settings/report_options.h"
 
 namespace coden {
 

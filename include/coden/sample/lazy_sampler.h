@@ -8,11 +8,11 @@
 
 #include <arrow/result.h>
 
-#include "coden/embed/embed_options.h"
 #include "coden/graph/event_graph.h"
-#include "coden/sample/sample_options.h"
 #include "coden/sample/schedule.h"
 #include "coden/sample/shifted_graph.h"
+#include "coden/settings/embed_options.h"
+#include "coden/settings/sample_options.h"
 
 namespace coden {
 
@@ -38,9 +38,9 @@ struct SampledNode {
 
 /// Hear of every snapshot that the sampler takes, with the net changes of the graph since
 /// the one before. `graph` is that of the snapshot.
-using OnSampled = std::function<void(const SchedulePoint& point,
-                                     std::vector<EdgeChange> changes,
-                                     const ShiftedGraph& graph)>;
+using OnSampled =
+    std::function<void(const SchedulePoint& point, const std::vector<EdgeChange>& changes,
+                       const ShiftedGraph& graph)>;
 
 /// Decide where snapshots are taken: at every prediction time, and between two of them
 /// whenever the bound on the shift of the embeddings passes lambda. Needs degrees and

@@ -9,7 +9,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "coden/graph/types.h"
+#include "coden/base/types.h"
 
 namespace coden {
 

@@ -5,7 +5,7 @@
 
 #include <arrow/status.h>
 
-#include "coden/pipeline/error.h"
+#include "coden/base/error.h"
 #include "coden/read/event_batch.h"
 #include "coden/sample/schedule.h"
 

@@ -2,7 +2,7 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/operator.h"
+#include "coden/base/operator.h"
 #include "coden/read/node_features.h"
 #include "coden/sample/lazy_sampler.h"
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "coden/embed/embed_options.h"
 #include "coden/graph/event_graph.h"
-#include "coden/sample/sample_options.h"
+#include "coden/settings/embed_options.h"
+#include "coden/settings/sample_options.h"
 
 namespace coden {
 

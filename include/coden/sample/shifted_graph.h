@@ -7,9 +7,9 @@
 
 #include <arrow/status.h>
 
-#include "coden/embed/embed_options.h"
 #include "coden/graph/event_graph.h"
-#include "coden/sample/sample_options.h"
+#include "coden/settings/embed_options.h"
+#include "coden/settings/sample_options.h"
 
 namespace coden {
 

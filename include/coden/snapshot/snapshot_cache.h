@@ -8,9 +8,9 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/operator.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/operator.h"
-#include "coden/snapshot/snapshot_options.h"
+#include "coden/settings/snapshot_options.h"
 #include "coden/snapshot/snapshot_rows.h"
 
 namespace coden {

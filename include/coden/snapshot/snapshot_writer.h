@@ -7,10 +7,10 @@
 
 #include <arrow/result.h>
 
+#include "coden/base/operator.h"
 #include "coden/graph/node_id_map.h"
-#include "coden/pipeline/operator.h"
 #include "coden/sample/schedule.h"
-#include "coden/snapshot/snapshot_options.h"
+#include "coden/settings/snapshot_options.h"
 #include "coden/store/parquet_file.h"
 #include "coden/store/run_store.h"
 
@@ -55,9 +55,9 @@ class SnapshotWriter : public Operator {
   using OnFile = std::function<arrow::Status(WrittenSnapshot)>;
 
   /// `store`, `schedule` and `nodes`, whose numbers come, must outlive the stage. The
-  /// first `num_done` snapshots are there already, and the schedule says which of them are
-  /// full; `num_rows` are the rows of each of the others, so that its file is complete
-  /// with its last row.
+  /// first `num_done` snapshots are there already, and the schedule says which of them
+  /// are full; `num_rows` are the rows of each of the others, so that its file is
+  /// complete with its last row.
   SnapshotWriter(const SnapshotOptions& options, RunStore& store,
                  const Schedule& schedule, const NodeIdMap& nodes, int width,
                  SnapshotProvenance provenance, int num_done,

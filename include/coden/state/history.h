@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <arrow/result.h>
@@ -60,7 +61,7 @@ class History : public GraphSource {
  public:
   /// Open the history below `folder`, whose files are among `files`. The graphs have
   /// `num_nodes` nodes. `store` must outlive the history.
-  static arrow::Result<History> Open(const RunStore& store, std::string folder,
+  static arrow::Result<History> Open(const RunStore& store, std::string_view folder,
                                      const std::vector<FileRecord>& files,
                                      NodeId num_nodes);
   History(History&&) noexcept;
@@ -71,7 +72,7 @@ class History : public GraphSource {
   arrow::Status AdvanceTo(int snapshot, SnapshotGraph& graph) override;
 
   /// All edges after `num_snapshots` snapshots, sorted. Before anything else is read.
-  arrow::Result<std::vector<EdgeChange>> Edges(int num_snapshots);
+  arrow::Result<std::vector<EdgeChange>> Edges(int num_snapshots, bool directed);
 
   /// Rows of changes in all files.
   std::int64_t num_changes() const;

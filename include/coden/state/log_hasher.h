@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "coden/pipeline/operator.h"
+#include "coden/base/operator.h"
 #include "coden/read/event_batch.h"
 #include "coden/store/hasher.h"
 

@@ -6,10 +6,10 @@
 
 #include <arrow/result.h>
 
-#include "coden/embed/embed_options.h"
 #include "coden/embed/embedding_engine.h"
 #include "coden/partition/prediction_clock.h"
 #include "coden/sample/lazy_sampler.h"
+#include "coden/settings/embed_options.h"
 #include "coden/state/log_segments.h"
 
 namespace coden {

@@ -6,9 +6,9 @@
 
 #include <arrow/result.h>
 
-#include "coden/embed/embed_options.h"
 #include "coden/embed/embedding_engine.h"
 #include "coden/embed/solve_work.h"
+#include "coden/settings/embed_options.h"
 #include "coden/store/manifest.h"
 #include "coden/store/run_store.h"
 

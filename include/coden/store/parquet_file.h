@@ -12,7 +12,7 @@
 #include <arrow/type_fwd.h>
 #include <arrow/util/key_value_metadata.h>
 
-#include "coden/snapshot/snapshot_options.h"
+#include "coden/settings/snapshot_options.h"
 #include "coden/store/file_record.h"
 #include "coden/store/run_store.h"
 

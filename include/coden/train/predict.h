@@ -6,9 +6,9 @@
 
 #include <arrow/result.h>
 
-#include "coden/graph/types.h"
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/progress.h"
+#include "coden/base/types.h"
+#include "coden/settings/settings.h"
 #include "coden/store/file_record.h"
 #include "coden/store/manifest.h"
 #include "coden/store/run_store.h"

@@ -7,8 +7,8 @@
 
 #include <arrow/result.h>
 
-#include "coden/pipeline/progress.h"
-#include "coden/pipeline/settings.h"
+#include "coden/base/progress.h"
+#include "coden/settings/settings.h"
 #include "coden/store/file_record.h"
 #include "coden/store/run_store.h"
 
