@@ -111,6 +111,46 @@ def test_duckdb_rebuilds_the_graph_of_every_snapshot(coden, tmp_path, events, wi
         assert len(found) == point["num_edges"]
 
 
+def edges_at(run, folder: str, snapshot: int) -> set:
+    """In ids of the log, whichever end comes first."""
+    ids = pq.read_table(run / "state/nodes.parquet")["node"].to_pylist()
+    query = QUERY.format(run=run, snapshot=snapshot).replace("history/", f"history/{folder}")
+    return {frozenset((ids[s], ids[t])) for s, t in duckdb.sql(query).fetchall()}
+
+
+def test_histories_of_label_windows_go_on_with_the_log(coden, tmp_path):
+    """Rows that are added later give the graphs of a run from scratch, in every window."""
+    sizes = ["--nodes", "300", "--steps", "40"]
+    assert coden("generate", "sbm", "--out", tmp_path / "data", *sizes).code == 0
+    log = pq.read_table(tmp_path / "data/edges.parquet")
+    times = log["time"].to_pylist()
+    cut = next(i for i in range(len(times) * 3 // 4, len(times)) if times[i] != times[i - 1])
+    (tmp_path / "log").mkdir()
+    flags = ["--input.edges", tmp_path / "log", "--partition.unfinished", "wait"]
+    flags += ["--input.features", tmp_path / "data/features.parquet"]
+    flags += ["--input.labels", tmp_path / "data/labels.parquet"]
+    flags += ["--partition.initial", times[len(times) // 2], "--partition.width", "3"]
+    flags += ["--train.label_columns", "3", "--train.label_windows", "0,5,9"]
+    flags += ["--train.epochs", "2", "--train.warm_epochs", "1"]
+    pq.write_table(log.slice(0, cut), tmp_path / "log/a.parquet")
+    assert coden("run", *flags, "--run.directory", tmp_path / "grown").code == 0
+    pq.write_table(log.slice(cut), tmp_path / "log/b.parquet")
+    assert coden("predict", *flags, "--run.directory", tmp_path / "grown").code == 0
+    assert coden("run", *flags, "--run.directory", tmp_path / "whole").code == 0
+    points = {}
+    for name in ("grown", "whole"):
+        rows = pq.read_table(tmp_path / name / "schedule.parquet").to_pylist()
+        points[name] = {row["time"]: row["snapshot"] for row in rows if row["at_prediction"]}
+    assert points["grown"].keys() == points["whole"].keys() and len(points["whole"]) > 4
+    sizes = {}
+    for folder in ("", "window-5/", "window-9/"):
+        for time, snapshot in points["grown"].items():
+            found = edges_at(tmp_path / "grown", folder, snapshot)
+            assert found == edges_at(tmp_path / "whole", folder, points["whole"][time])
+            sizes[folder] = len(found)
+    assert 0 < sizes["window-5/"] < sizes["window-9/"] < sizes[""]
+
+
 def test_many_small_snapshots_share_files(coden, tmp_path):
     """And whole graphs stand beside changes that have grown long."""
     rng = random.Random(4)
